@@ -10,7 +10,7 @@ import (
 // sums are the costs of a query.
 type sums struct{ messages, bytes, probes, wasted int }
 
-// count counts an event of a peer.
+// count counts an event that the peer who caused.
 func (t *tally) count(who strategy.ID, e *event) {
 	id := e.msg.Query
 	switch e.kind {
@@ -48,15 +48,16 @@ func (t *tally) count(who strategy.ID, e *event) {
 	}
 }
 
-// connected counts the handshake of two peers as upkeep, whatever it is for: that is all that hosts can tell.
+// connected counts a handshake of two peers as upkeep, even if a query caused it: on real hosts nothing tells
+// these apart.
 func (t *tally) connected(p, q strategy.ID, at time.Duration) {
 	t.watch.connected(at, 2*HandshakeBytes)
 	t.handshakes[p]++
 	t.handshakes[q]++
 }
 
-// found judges an answer. It ignores answers that come too late, twice, or to another peer than the asker. It counts
-// wrong ones.
+// found judges an answer to a query. It ignores an answer that is late, names the asker, repeats a holder, or
+// reached another peer than the asker. It counts an answer that names a peer without the key as wrong.
 func (t *tally) found(who strategy.ID, q *outcome, e *event) {
 	holder := e.from
 	switch {

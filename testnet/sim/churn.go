@@ -13,11 +13,11 @@ import (
 // churn knows which peers are online, and plans their coming and going.
 type churn struct {
 	online []bool
-	moves  []Move            // to come, by time
-	ends   [][]time.Duration // of every peer's sessions
+	moves  []Move            // planned moves that were not made yet, by time
+	ends   [][]time.Duration // when each peer's sessions end, ascending
 }
 
-// leaves returns the end of the session that a peer begins at an instant.
+// leaves returns the end of the session that a peer is in at an instant, or always if no move ends it.
 func (c *churn) leaves(p strategy.ID, from time.Duration) time.Duration {
 	for _, end := range c.ends[p] {
 		if end > from {
@@ -27,7 +27,7 @@ func (c *churn) leaves(p strategy.ID, from time.Duration) time.Duration {
 	return always
 }
 
-// settle notes when sessions end. The moves stay as they are from now on.
+// settle fills ends from the moves, which must not change afterwards.
 func (c *churn) settle() {
 	c.ends = make([][]time.Duration, len(c.online))
 	for _, m := range c.moves {
@@ -37,7 +37,7 @@ func (c *churn) settle() {
 	}
 }
 
-// newChurn applies the moves until the start, and leaves out moves that change nothing.
+// newChurn applies the moves up to time 0, and leaves out moves that change nothing.
 func newChurn(peers int, all []Move) churn {
 	c := churn{online: slices.Repeat([]bool{true}, peers)}
 	all = slices.Clone(all)
@@ -58,7 +58,7 @@ func newChurn(peers int, all []Move) churn {
 
 // Churn sets how peers come and go.
 type Churn struct {
-	Median time.Duration // of a session; 0: nobody leaves
+	Median time.Duration // median length of a session; 0: nobody leaves
 	Shape  float64       // of the Weibull distribution of sessions; 0: 0.5, many short ones and some very long
 	Away   time.Duration // median of an absence, of the same shape; 0: a tenth of a session's
 }
@@ -67,8 +67,9 @@ type Churn struct {
 // run, is within the range of time.Duration.
 const MaxSession = 10_000 * time.Hour
 
-// Moves draws the coming and going of peers until an end, in order of time; moves at 0 are of peers away at the start.
-// Each session began long before the run, so that as many peers are there at its start as at any other time.
+// Moves draws the moves of the peers before end, in order of time. A move at 0 means that the peer is away at the
+// start. Each peer's history begins long before the run, so the number of peers online at the start is the same
+// as later on average.
 func (of Churn) Moves(peers int, end time.Duration, rng *rand.Rand) []Move {
 	if of.Median == 0 {
 		return nil
@@ -87,7 +88,7 @@ func (of Churn) Moves(peers int, end time.Duration, rng *rand.Rand) []Move {
 func (of Churn) history(p strategy.ID, end time.Duration, rng *rand.Rand) (out []Move) {
 	const longAgo = 50
 	before := longAgo * (of.Median + of.Away)
-	on, there := true, true // now, and at the start
+	on, there := true, true // on: the state now; there: the state at the start
 	for at := -before - time.Duration(rng.Float64()*float64(before)); ; on = !on {
 		median := of.Median
 		if !on {
@@ -108,14 +109,15 @@ func (of Churn) history(p strategy.ID, end time.Duration, rng *rand.Rand) (out [
 	return out
 }
 
-// weibull draws from the Weibull distribution of a median and a shape; at least a second. Functions of package math may
-// differ in the last bit between machines: whole microseconds do not.
+// weibull draws from the Weibull distribution with a median and a shape; at least a second. It rounds to whole
+// microseconds, because functions of package math may differ in the last bit between machines.
 func weibull(median time.Duration, shape float64, rng *rand.Rand) time.Duration {
 	x := math.Pow(-math.Log(1-float64(rng.Float64()))/math.Ln2, 1/shape) * float64(median)
 	return max(time.Second, time.Duration(min(x, math.MaxInt64/4)).Round(time.Microsecond))
 }
 
-// plan plans the events before the end of the next window: peers that come and go, and queries that begin.
+// plan queues the events before the end of the next window: peers that come and go, other events of the script,
+// and queries.
 func (s *Sim) plan(begin time.Duration) {
 	until := begin + 2*s.cfg.Least
 	c := &s.churn

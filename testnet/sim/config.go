@@ -10,44 +10,44 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Config describes a run. Zero values mean the stated defaults. Others are not checked: package scenario, which makes
-// runs, refuses what makes no sense.
+// Config describes a run. Zero values mean the stated defaults. New does not check the other values: package
+// scenario, which makes runs, refuses invalid ones.
 type Config struct {
 	Strategy strategy.Strategy
 	Params   strategy.Params
 	Data     *Data // the collections; required
 	Topology Topology
 	Edges    [][2]strategy.ID // links open at the start, opener first, each pair once; nil: as Topology draws them
-	Script   Script           // all that happens; zero: nothing
+	Script   Script           // planned events; zero: none
 
 	// Rates returns the rates of a peer's line, bit/s, each at least 1; nil: 10 Mbit/s each way for all.
 	Rates func(strategy.ID) (up, down uint64)
-	// Latency returns the one-way latency between two peers, in whole microseconds. Below Least it counts as Least, as
-	// it does where it is nil.
+	// Latency returns the one-way latency between two peers, in whole microseconds. A value below Least counts as
+	// Least. nil: Least for all pairs.
 	Latency func(a, b strategy.ID) time.Duration
 
-	Least      time.Duration // of one-way latencies; 0: 10 ms
-	Loss       float64       // share of packets lost once, and of these again, in [0, 0.5]
-	Reordered  float64       // share of messages that later ones overtake, in [0, 0.5]: each comes up to a second late
-	Duplicated float64       // share of messages that come a second time, up to a second later, in [0, 0.5]
-	GiveUp     time.Duration // after which a peer that isn't there counts as failed; 0: 3 s
+	Least      time.Duration // least one-way latency, and length of a window; 0: 10 ms
+	Loss       float64       // probability that a packet is lost, each time that it is sent, in [0, 0.5]
+	Reordered  float64       // share of messages that later ones overtake, in [0, 0.5]; the delay is up to a second
+	Duplicated float64       // share of messages that arrive twice, in [0, 0.5]; the copy up to a second later
+	GiveUp     time.Duration // time after which a sender counts an absent peer as failed; 0: 3 s
 
 	Warmup   time.Duration // before the first query
 	Asking   time.Duration // from the first query to the last; 0: 60 s
-	Patience time.Duration // of a query; 0: 30 s
-	All      bool          // every holder is wanted; else one
+	Patience time.Duration // longest time of a query; 0: 30 s
+	All      bool          // queries want every holder; else one
 
 	Seed uint64
 
-	// Each calls do(0) to do(n-1), in any order and on any number of processors, and returns when all have. nil: one
-	// after the other.
+	// Each calls do(0) to do(n-1), in any order and on any number of processors, and returns when all calls have
+	// returned. nil: the calls are made one after the other.
 	Each func(n int, do func(i int))
-	// Notes has peers take notes, for viewers of the run while it goes: see Watched in package strategy/venn. It does
+	// Notes makes peers keep notes for viewers that watch the run: see Watched in package strategy/venn. Notes do
 	// not change what peers do.
 	Notes bool
-	// Trace is written the run's trace, see [Record]; nil: only its hash is computed.
+	// Trace receives the run's trace, see [Record]; nil: only its hash is computed.
 	Trace io.Writer
-	// Progress is called about every virtual second; false stops the run. nil: not called.
+	// Progress is called about once per virtual second; it stops the run by returning false. nil: not called.
 	Progress func(now, end time.Duration) bool
 }
 
@@ -67,13 +67,14 @@ func (c *Config) defaults() {
 // MaxPeers is the largest number of peers of a run.
 const MaxPeers = 1 << 20
 
-// end returns the time at which the last query has ended.
+// end returns the time at which the last query ends, and the run.
 func (c *Config) end() time.Duration { return c.Warmup + c.Asking + c.Patience }
 
 // random returns a source of randomness for one purpose.
 func (c *Config) random(p purpose) *rand.Rand { return strategy.Random(c.Seed, string(p), 0) }
 
-// generator is a source of randomness inside its owner: it must not be copied once it has begun.
+// generator is a source of randomness that is part of its owner's struct. It must not be copied after begin,
+// because Rand points to source.
 type generator struct {
 	rand.Rand
 	source rand.PCG
@@ -84,7 +85,7 @@ func (g *generator) begin(c *Config, p purpose, of strategy.ID) {
 	g.Rand = *rand.New(&g.source)
 }
 
-// purpose names the use of a source of randomness. Only the simulator draws from these.
+// purpose names the use of a source of randomness. These purposes are the simulator's; strategies have others.
 type purpose string
 
 const (

@@ -7,13 +7,13 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// connection is one end of a connection: its state keeps the messages sent over it in order.
+// connection is one end of a connection. Messages sent over it arrive in order.
 type connection struct {
 	peer strategy.ID
-	life uint32        // session of the peer at the other end; 0: not known yet
-	used time.Duration // last, of one without a link
+	life uint32        // session of the other peer; 0: not known yet
+	used time.Duration // when it was last used; for connections without a link only
 	*wire
-	outbound bool // this end asked for the link
+	outbound bool // this peer asked for the link
 }
 
 const (
@@ -21,15 +21,15 @@ const (
 	// default.
 	keptConnections = 96
 
-	// roundTrips to connect: each takes two latencies.
+	// roundTrips of a handshake: each takes two latencies.
 	roundTrips = 2
 )
 
-// HandshakeBytes is the number of bytes that each end of a new connection sends until it is ready: transport security,
-// choice of protocols, libp2p's identify both ways. Measured between hosts on TCP (package drive).
+// HandshakeBytes is the number of bytes that each end of a new connection sends until it is ready: for transport
+// security, the choice of protocols, and libp2p's identify. It was measured between hosts on TCP (package drive).
 const HandshakeBytes = 2800
 
-// linkTo returns the connection of a link; nil: there is no link to the peer.
+// linkTo returns the connection of the link to a peer; nil: there is no link.
 func (n *node) linkTo(p strategy.ID) *connection {
 	if i, there := n.links.Index(p); there {
 		return &n.ends[i]
@@ -37,7 +37,7 @@ func (n *node) linkTo(p strategy.ID) *connection {
 	return nil
 }
 
-// passing returns a connection to a peer without a link; nil: there is none.
+// passing returns the connection to a peer without a link; nil: there is none.
 func (n *node) passing(p strategy.ID) *connection {
 	for i := range n.recent {
 		if c := &n.recent[i]; c.peer == p {
@@ -47,7 +47,8 @@ func (n *node) passing(p strategy.ID) *connection {
 	return nil
 }
 
-// remember notes a connection to a peer without a link. The one that was idle for the longest gives way.
+// remember adds a connection to a peer without a link. If there are keptConnections already, it closes the one
+// that was idle for the longest.
 func (n *node) remember(c connection) *connection {
 	c.used = n.now
 	if len(n.recent) < keptConnections {
@@ -65,7 +66,8 @@ func (n *node) remember(c connection) *connection {
 	return at
 }
 
-// connectionTo returns the connection to a peer. If there is none, one is opened: its handshake takes its time.
+// connectionTo returns the connection to a peer. If there is none, it begins a handshake: the connection is ready
+// when that is over.
 func (n *node) connectionTo(p strategy.ID) *connection {
 	if c := n.linkTo(p); c != nil {
 		return c
@@ -79,18 +81,19 @@ func (n *node) connectionTo(p strategy.ID) *connection {
 	return n.remember(connection{peer: p, wire: w})
 }
 
-// handshake begins to connect. After the handshake it sends then, a request for a link, or nothing.
+// handshake begins to connect to a peer. If then is a request for a link, it is sent after the handshake.
 func (n *node) handshake(p strategy.ID, w *wire, then *event) {
 	n.put(&n.up, stream{peer: p, lane: shakingLane, wire: w}, then, HandshakeBytes)
 	n.emit(event{at: n.now, to: p, from: n.id, kind: handshake, msg: strategy.Message{Bytes: HandshakeBytes}})
 }
 
-// shake puts this end's part of a handshake on the line that another began.
+// shake puts this end's bytes of a handshake on the line. The other peer began the handshake.
 func (n *node) shake(with strategy.ID) {
 	n.put(&n.up, stream{peer: with, lane: shakingLane}, &event{kind: handshake}, HandshakeBytes)
 }
 
-// heard notes over which connection a message came.
+// heard notes the use of the connection, without a link, over which a message came. If this end does not have it,
+// or has that of another session, the connection is new: this end sends its part of the handshake.
 func (n *node) heard(p strategy.ID, life uint32) {
 	if n.linked(p) {
 		return
@@ -107,21 +110,22 @@ func (n *node) heard(p strategy.ID, life uint32) {
 	}
 }
 
-// forget closes this end of a connection to a session of a peer without a link.
+// forget removes this end of a connection, without a link, to a session of a peer.
 func (n *node) forget(p strategy.ID, life uint32) {
 	if c := n.passing(p); c != nil && (c.life == 0 || c.life == life) {
 		n.release(c)
 	}
 }
 
-// release takes out a connection without a link.
+// release removes a connection from those without a link. The other end does not learn of it.
 func (n *node) release(c *connection) {
 	last := len(n.recent) - 1
 	*c = n.recent[last]
 	n.recent = n.recent[:last]
 }
 
-// open notes a link to a session of a peer.
+// open adds the link to a session of a peer, unless there is one. It closes a link to another session of that
+// peer first.
 func (n *node) open(p strategy.ID, life uint32, outbound bool) {
 	n.links.Dialled(p)
 	if c := n.linkTo(p); c != nil {
@@ -139,7 +143,7 @@ func (n *node) open(p strategy.ID, life uint32, outbound bool) {
 	n.step(strategy.LinkOpened{Peer: p, Outbound: outbound})
 }
 
-// close handles the end of a connection to a session of a peer.
+// close handles the end of a connection to a session of a peer, with a link or without.
 func (n *node) close(p strategy.ID, life uint32) {
 	n.forget(p, life)
 	if c := n.linkTo(p); c == nil || c.life != life {
@@ -151,7 +155,7 @@ func (n *node) close(p strategy.ID, life uint32) {
 	n.sim.repair(n)
 }
 
-// hangUp tells the other end that a connection is closed, behind the messages that are on their way.
+// hangUp sends the end of a connection to the peer at the other end, behind the messages under way to it.
 func (n *node) hangUp(c *connection) {
 	e := event{at: max(n.now+n.sim.latency(n.id, c.peer), c.last), to: c.peer, from: n.id, toLife: c.life, kind: closed}
 	if s := n.up.longest(func(s *stream) bool { return s.wire == c.wire }); s != nil {

@@ -18,14 +18,14 @@ import (
 type Data struct {
 	*holdings.Table[strategy.ID]
 	fingerprints []summary.Fingerprint // by key number
-	interests    [][]strategy.ID       // peers with an interest in common; peer p is in interests[p mod their number]
+	interests    [][]strategy.ID       // the peers of each interest; peer p has interest p mod len(interests)
 }
 
 // ErrData is matched by every error about collections.
 var ErrData = errors.New("sim: bad data")
 
-// NewData takes the fingerprints of all keys, by number, and for every peer the numbers of the keys that it holds,
-// ascending. Both are kept.
+// NewData takes the fingerprints of all keys, by number, and for every peer the numbers of the keys that it
+// holds, ascending. It keeps both slices.
 func NewData(fingerprints []summary.Fingerprint, collections [][]uint32) (*Data, error) {
 	for p, c := range collections {
 		if len(c) == 0 {
@@ -39,7 +39,7 @@ func NewData(fingerprints []summary.Fingerprint, collections [][]uint32) (*Data,
 	return &Data{Table: held, fingerprints: fingerprints}, nil
 }
 
-// Load takes collections that were read or dealt, with the fingerprints of a hash.
+// Load takes collections that package workload has read or dealt, and hashes their keys.
 func Load(of *workload.Data, h summary.Hasher) (*Data, error) {
 	fps := make([]summary.Fingerprint, of.Keys())
 	for k := range fps {
@@ -48,7 +48,7 @@ func Load(of *workload.Data, h summary.Hasher) (*Data, error) {
 	return NewData(fps, of.Collections())
 }
 
-// Alike returns the peers that share an interest with one, itself included; nil when nothing is known of interests.
+// Alike returns the peers that share an interest with p, p included; nil: no interests are known.
 func (d *Data) Alike(p strategy.ID) []strategy.ID {
 	if len(d.interests) == 0 {
 		return nil
@@ -56,8 +56,8 @@ func (d *Data) Alike(p strategy.ID) []strategy.ID {
 	return d.interests[int(p)%len(d.interests)]
 }
 
-// Under returns the same collections with other fingerprints, by number of the key. Fingerprints beyond the keys held
-// are of keys that nobody holds yet.
+// Under returns the same collections with other fingerprints, by number of the key. Fingerprints beyond the held
+// keys belong to keys that nobody holds yet.
 func (d *Data) Under(fingerprints []summary.Fingerprint) *Data {
 	return &Data{Table: d.WithKeys(len(fingerprints)), fingerprints: fingerprints, interests: d.interests}
 }
@@ -80,13 +80,13 @@ func (d *Data) Key(number uint32) strategy.Key {
 	return strategy.Key{Number: number, Fingerprint: d.fingerprints[number]}
 }
 
-// Clusters sets how collections are made: peers have interests in common, and some keys are popular with all.
+// Clusters sets how NewClusters draws collections: peers share interests, and some keys are popular with all.
 type Clusters struct {
 	Peers   int
 	Keys    int     // of every peer
 	Size    int     // peers that share an interest; 0: 50
-	Outside float64 // part of a collection from all of the network rather than from the interest; 0: 0.1
-	Zipf    float64 // exponent of popularity, of keys within an interest and of all; 0: 0.8
+	Outside float64 // share of a collection's keys drawn from the whole network, not from the interest; 0: 0.1
+	Zipf    float64 // exponent of popularity, both within an interest and over all keys; 0: 0.8
 	Copies  int     // approximate mean number of holders of a key; 0: 5
 }
 
@@ -98,10 +98,11 @@ func (c *Clusters) defaults() {
 }
 
 const (
-	maxKeys = 1 << 28 // of made-up collections, including keys that nobody draws
+	maxKeys = 1 << 28 // keys of drawn collections, including those that nobody holds
 
-	// drawsInVain is the number of draws in a row of keys that a collection has already, after which it takes the
-	// interest's keys in their order. It is reached only where popularity falls very steeply.
+	// drawsInVain is the number of draws in a row that give keys which the collection has already. After more,
+	// the collection takes the interest's keys in their order. It is reached only where popularity falls very
+	// steeply.
 	drawsInVain = 1 << 14
 )
 
@@ -115,12 +116,13 @@ func NewClusters(c Clusters, rng *rand.Rand) (*Data, error) {
 		return nil, fmt.Errorf("%w: clusters %+v: at most %d peers, %d keys and peers of an interest, %d holdings", ErrData, c, MaxPeers, maxKeys, math.MaxInt32)
 	}
 	interests := (c.Peers + c.Size - 1) / c.Size
-	within := max(2*c.Keys, c.Size*c.Keys/c.Copies) // keys of an interest: enough to draw a collection without trouble
-	if within > maxKeys/interests {                 // the product may overflow
+	// keys of an interest: at least twice a collection, so that few draws repeat a key
+	within := max(2*c.Keys, c.Size*c.Keys/c.Copies)
+	if within > maxKeys/interests { // the product may overflow
 		return nil, fmt.Errorf("%w: %d interests with %d keys each, at most %d keys in all", ErrData, interests, within, maxKeys)
 	}
 	universe := interests * within
-	spread := rng.Perm(universe) // a key popular with all belongs to any interest
+	spread := rng.Perm(universe) // keys popular with all are spread over the interests at random
 	collections := make([][]uint32, c.Peers)
 	all := make([]uint32, c.Peers*c.Keys)
 	seen := map[uint32]bool{}
@@ -160,7 +162,7 @@ func NewClusters(c Clusters, rng *rand.Rand) (*Data, error) {
 	return d, nil
 }
 
-// number gives the keys that somebody holds numbers from 0, and all of them fingerprints.
+// number renumbers the held keys from 0, in their order, and draws a fingerprint for each.
 func number(collections [][]uint32, universe int, rng *rand.Rand) (*Data, error) {
 	held := make([]bool, universe)
 	for _, c := range collections {

@@ -8,18 +8,19 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Unknown stands for a count of a query that nobody knows.
+// Unknown is a query's count that could not be measured.
 const Unknown = -1
 
-// Query is the outcome of a query. Counts may be Unknown on real hosts: bytes, and messages except to nodes of venn,
-// are only known of all queries together; hops are unknown for nodes.
+// Query is the outcome of a query. On real hosts counts may be Unknown. Bytes are known only for all queries
+// together. So are messages, except for venn's nodes, whose hops are unknown.
 type Query struct {
-	At       float64 `json:"at_s"` // when it began
-	Asker    int     `json:"asker"`
-	Key      uint32  `json:"key"`
-	Findable int     `json:"findable"`   // holders that were there when it began, besides the asker; one at most when one is wanted
-	Found    int     `json:"found"`      // of them
-	Latency  float64 `json:"latency_ms"` // until the first holder was found; -1: none was
+	At    float64 `json:"at_s"` // begin of the query
+	Asker int     `json:"asker"`
+	Key   uint32  `json:"key"`
+	// holders online when it began, besides the asker; at most 1 if one holder is wanted
+	Findable int     `json:"findable"`
+	Found    int     `json:"found"`      // number of them that were found
+	Latency  float64 `json:"latency_ms"` // time until the first holder was found; -1: none was
 	Hops     int     `json:"hops"`
 	Messages int     `json:"messages"`
 	Bytes    int     `json:"bytes"`
@@ -27,37 +28,38 @@ type Query struct {
 	Wasted   int     `json:"wasted_probes"`
 }
 
-// Second counts what all peers sent in a second of the run, by the time of arrival. Messages that would arrive after
-// the end are left out.
+// Second counts what all peers sent in one second of the run, by the time of arrival. It leaves out messages that
+// would arrive after the end of the run.
 type Second struct {
 	At       int   `json:"at_s"`
-	Online   int   `json:"online"`       // peers, when the second began
-	Upkeep   int64 `json:"upkeep_bytes"` // to connect included
+	Online   int   `json:"online"`       // peers online when the second began
+	Upkeep   int64 `json:"upkeep_bytes"` // handshakes included
 	Query    int64 `json:"query_bytes"`
-	Messages int   `json:"messages"` // of both
+	Messages int   `json:"messages"` // for upkeep and for queries
 }
 
-// Sent counts one kind of message sent for upkeep, or one protocol on real hosts.
+// Sent counts the messages of one kind for upkeep; on real hosts, of one protocol.
 type Sent struct {
 	Name     string `json:"kind"`
 	Messages int64  `json:"messages"`
 	Bytes    int64  `json:"bytes"`
 }
 
-// Kinds that strategies do not name.
+// The kinds of messages that the simulator names.
 const (
 	connectingKind = "connect" // opening connections
 	otherKind      = "other"   // messages whose strategy names no kind
 )
 
-// watch notes the details of a run.
+// watch collects the details of a run.
 type watch struct {
 	end     time.Duration
 	seconds []Second
 	kinds   map[string]*Sent
 }
 
-// at returns a second of the run. After the end of the run, it returns a second that is forgotten.
+// at returns the record of the second that contains t. For a time after the end of the run it returns a record
+// that is not kept.
 func (w *watch) at(t time.Duration) *Second {
 	if t > w.end {
 		return &Second{}
@@ -69,7 +71,7 @@ func (w *watch) at(t time.Duration) *Second {
 	return &w.seconds[i]
 }
 
-// sent notes a message.
+// sent counts a message.
 func (w *watch) sent(e *event) {
 	s := w.at(e.at)
 	s.Messages++
@@ -89,13 +91,13 @@ func kindOf(m strategy.Message) string {
 	return otherKind
 }
 
-// connected notes bytes of handshakes.
+// connected counts the bytes of one handshake, both ends.
 func (w *watch) connected(at time.Duration, bytes int64) {
 	w.at(at).Upkeep += bytes
 	w.add(connectingKind, 1, bytes)
 }
 
-// window notes the number of peers online, once in each second.
+// window notes the number of peers online, at the first window of each second.
 func (w *watch) window(begin time.Duration, online []bool) {
 	s := w.at(begin)
 	if s.Online > 0 {
@@ -108,7 +110,7 @@ func (w *watch) window(begin time.Duration, online []bool) {
 	}
 }
 
-// add adds to a kind of message.
+// add adds to the counts of a kind of message.
 func (w *watch) add(name string, messages, bytes int64) {
 	k := w.kinds[name]
 	if k == nil {
@@ -118,7 +120,7 @@ func (w *watch) add(name string, messages, bytes int64) {
 	k.Messages, k.Bytes = k.Messages+messages, k.Bytes+bytes
 }
 
-// sorted lists the kinds, the most bytes first.
+// sorted returns the kinds, the one with the most bytes first.
 func (w *watch) sorted() (out []Sent) {
 	for _, k := range w.kinds {
 		out = append(out, *k)

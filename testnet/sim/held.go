@@ -6,7 +6,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Held has the collections as they change, beginning with Data's. It is not safe for concurrent use while it changes.
+// Held has the collections as they change, beginning with those of Data. It is not safe for concurrent use while
+// it changes.
 type Held struct {
 	*holdings.Now[strategy.ID]
 	data *Data
@@ -20,5 +21,5 @@ func (h *Held) Fingerprints(p strategy.ID) []summary.Fingerprint {
 	return h.data.fingerprintsOf(h.Collection(p))
 }
 
-// Change takes in a change; false: there was nothing to change.
+// Change makes a change. It returns false if the peer holds the key already, or lacks it already.
 func (h *Held) Change(c Change) bool { return h.Now.Change(c.Peer, c.Key, c.Held) }

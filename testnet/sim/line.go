@@ -7,12 +7,12 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Model names, for tables and reports, what a simulated network leaves out.
+// Model tells, for tables and reports, how a simulated network differs from a real one.
 const Model = "streams share lines in packets of 1,500 bytes, each stream alike; a lost packet costs a retransmission time; " +
 	"congestion control, acknowledgements, NAT and the time to compute are left out, and all know somebody to connect with"
 
-// packet is the number of bytes that a line carries of one stream before it turns to the next one: the content of a
-// frame of Ethernet.
+// packet is the number of bytes of one stream that a line carries before it turns to the next stream: the content
+// of an Ethernet frame.
 const packet = 1500
 
 // lane distinguishes the streams between two peers, as package drive does. Messages of one lane stay in order.
@@ -32,37 +32,40 @@ func laneOf(m *strategy.Message) lane {
 	return upkeepLane
 }
 
-// wire is the state that the streams of one connection share. Their packets arrive in the order in which they left.
+// wire is the state that the streams of one connection share. Their packets arrive in the order in which they
+// left.
 type wire struct {
-	latency time.Duration // to the peer; 0: not asked for yet
-	ready   time.Duration // when the handshake is over: nothing else leaves before
+	latency time.Duration // to the peer; 0: not read from Config yet
+	ready   time.Duration // when the handshake is over; no other packet leaves before
 	last    time.Duration // when the latest packet arrives
 }
 
-// line is one way of a peer's line. The streams that wait for it take turns, a packet's worth of bytes each.
+// line is one direction of a peer's line. The streams that wait for it take turns, a packet's worth of bytes
+// each.
 type line struct {
 	rate float64       // bytes a second
-	free time.Duration // when all that was put on the line has passed
-	ring []stream      // that wait, the next one first
-	next time.Duration // of the next turn of one of them; always: none waits
+	free time.Duration // when all bytes put on the line so far have passed
+	ring []stream      // streams that wait, the next one first
+	next time.Duration // time of the next stream's turn; always: no stream waits
 }
 
-// stream is the parcels that wait for a line in one lane to or from a peer, the next one first.
+// stream queues the parcels of one lane, to or from one peer, that wait for a line. The next parcel is first.
 type stream struct {
 	peer    strategy.ID
 	life    uint32 // session of the sending peer; 0 for leaving messages
 	lane    lane
-	wire    *wire // of leaving messages; nil: of arriving ones, or of the answer to a handshake
+	wire    *wire // the connection of leaving messages; nil: for arriving ones, and for the answer to a handshake
 	waiting []parcel
 }
 
-// parcel is something that a line carries: a message, a packet of one, a handshake, or the end of a connection.
+// parcel is what a line carries as one unit: a message that leaves, a packet that arrives, a handshake, a request
+// for a link, or the end of a connection.
 type parcel struct {
 	event
-	left int // bytes that have not passed
+	left int // bytes that were not put on the line yet
 }
 
-// ready returns the earliest time of a stream's turn.
+// ready returns the earliest time at which a stream may take its turn.
 func (s *stream) ready() time.Duration {
 	if s.wire == nil || s.lane == shakingLane {
 		return 0
@@ -70,7 +73,7 @@ func (s *stream) ready() time.Duration {
 	return s.wire.ready
 }
 
-// bytes returns the number of bytes of a stream that wait.
+// bytes returns the number of bytes that wait in the stream.
 func (s *stream) bytes() (sum int) {
 	for i := range s.waiting {
 		sum += s.waiting[i].left
@@ -80,22 +83,22 @@ func (s *stream) bytes() (sum int) {
 
 func newLine(rate uint64) line { return line{rate: float64(rate) / 8, next: always} }
 
-// clear drops all that waits.
+// clear drops all waiting parcels, and frees the line.
 func (l *line) clear(now time.Duration) { l.ring, l.free, l.next = nil, now, always }
 
-// takes returns the time that bytes take to pass.
+// takes returns the time that a number of bytes takes to pass.
 func (l *line) takes(bytes int) time.Duration { return seconds(float64(bytes) / l.rate) }
 
-// carry puts bytes on the line, behind all that is on it.
+// carry puts bytes on the line, behind the bytes that are on it.
 func (l *line) carry(now time.Duration, bytes int) { l.free = max(l.free, now) + l.takes(bytes) }
 
-// fits reports whether a parcel of a stream can be put on the line at once: nothing waits, and both the parcel and the
-// bytes still on the line before it are a packet at most.
+// fits reports whether a parcel of a stream can be put on the line at once: no stream waits, the connection is
+// ready, the parcel has at most a packet's bytes, and the line is free within a packet's time.
 func (l *line) fits(now time.Duration, s *stream, bytes int) bool {
 	return len(l.ring) == 0 && bytes <= packet && s.ready() <= now && l.free <= now+l.takes(packet)
 }
 
-// wait has a parcel wait behind the others of its stream.
+// wait adds a parcel to the end of its stream.
 func (l *line) wait(s stream, p parcel) {
 	at := slices.IndexFunc(l.ring, func(o stream) bool {
 		return o.peer == s.peer && o.life == s.life && o.lane == s.lane && o.wire == s.wire
@@ -107,7 +110,7 @@ func (l *line) wait(s stream, p parcel) {
 	l.plan()
 }
 
-// plan sets when the next turn is.
+// plan sets the time of the next turn.
 func (l *line) plan() {
 	l.next = always
 	for i := range l.ring {
@@ -125,7 +128,8 @@ func (l *line) longest(matches func(*stream) bool) (found *stream) {
 	return found
 }
 
-// turn gives the first stream that is ready its turn. It calls passed for every parcel of which some bytes pass.
+// turn lets the first stream that is ready put up to a packet's bytes on the line. It calls passed for every
+// parcel, or part of one, that is put on.
 func (n *node) turn(l *line) {
 	at := slices.IndexFunc(l.ring, func(s stream) bool { return s.ready() <= n.now })
 	if at < 0 {
@@ -151,7 +155,7 @@ func (n *node) turn(l *line) {
 	l.plan()
 }
 
-// put has a line carry an event's bytes: at once, or when its stream has its turn.
+// put has a line carry an event's bytes: at once if they fit, else when the stream has its turn.
 func (n *node) put(l *line, s stream, e *event, bytes int) {
 	p := parcel{*e, bytes}
 	if !l.fits(n.now, &s, bytes) {
@@ -163,7 +167,7 @@ func (n *node) put(l *line, s stream, e *event, bytes int) {
 	n.passed(l, &s, &p, bytes)
 }
 
-// passed handles bytes of a parcel that have been put on a line.
+// passed handles bytes of a parcel that were put on a line.
 func (n *node) passed(l *line, s *stream, p *parcel, bytes int) {
 	switch {
 	case l == &n.down:
@@ -193,7 +197,7 @@ func (n *node) latencyOf(s *stream) time.Duration {
 	return s.wire.latency
 }
 
-// shaken handles the departure of this end's part of a handshake: the connection is ready after its round trips.
+// shaken handles the departure of this end's part of a handshake. The connection is ready after the round trips.
 func (n *node) shaken(s *stream, e *event) {
 	s.wire.ready = n.up.free + 2*roundTrips*n.latencyOf(s)
 	if e.kind == dialled && s.wire.ready <= n.leaves {
@@ -202,8 +206,8 @@ func (n *node) shaken(s *stream, e *event) {
 	}
 }
 
-// depart sends a packet of a message. Each loss of it costs a retransmission, which the packets behind it on the same
-// connection wait for. The message comes with its last packet.
+// depart sends a packet of a message. Each loss delays it, and the packets behind it on the same connection, by a
+// retransmission time. The last packet has the message.
 func (n *node) depart(s *stream, p *parcel, bytes int) {
 	sent, latency := n.up.free, n.latencyOf(s)
 	if sent > n.leaves {
@@ -226,7 +230,7 @@ func (n *node) depart(s *stream, p *parcel, bytes int) {
 		n.emit(e)
 		return
 	}
-	if n.happens(n.sim.cfg.Reordered) { // the ones behind it pass
+	if n.happens(n.sim.cfg.Reordered) { // packets behind it overtake it
 		e.at += time.Duration(n.own.Float64() * float64(heldBack))
 	} else {
 		s.wire.last = e.at
@@ -238,12 +242,12 @@ func (n *node) depart(s *stream, p *parcel, bytes int) {
 	}
 }
 
-// unreachable has a message bounce, after the time to give up, from a peer that nothing reaches.
+// unreachable has a message to a peer that cannot be reached bounce, after the time to give up.
 func (n *node) unreachable(to strategy.ID, e *event) {
 	n.emit(event{at: n.now + n.sim.cfg.GiveUp, to: n.id, from: to, toLife: n.life, kind: bounce, msg: e.msg})
 }
 
-// taken handles the complete arrival of a packet, or of the end of a connection.
+// taken handles a packet, or the end of a connection, that has passed the line down.
 func (n *node) taken(e *event) {
 	in := *e
 	in.at = n.down.free
@@ -258,8 +262,8 @@ func (n *node) taken(e *event) {
 	n.soon(&in)
 }
 
-// soon plans an event of this peer, in this window or a later one. It passes it on unchanged: emit would set this peer
-// as its origin.
+// soon plans an event for this peer, in this window or a later one. It leaves the event as it is: emit would set
+// this peer's session in place of the sender's.
 func (n *node) soon(e *event) {
 	if e.at < n.share.end {
 		n.share.due = append(n.share.due, *e)

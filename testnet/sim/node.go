@@ -10,40 +10,40 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/links"
 )
 
-// node is a peer of the run, and the host of its machine. While its machine is stepped it touches nothing but itself
-// and constant state, so that many are stepped at a time.
+// node is a peer of the run, and the host of its machine. A step of its machine touches only the node, its share
+// and constant state, so that several processors can step nodes at once.
 type node struct {
 	sim   *Sim
-	share *share // of its turn
+	share *share // the share that has its turn
 	id    strategy.ID
 	peer  strategy.Peer // nil: offline
-	rng   generator     // the strategy's
-	own   generator     // the network's, for the fate of its messages
+	rng   generator     // for the strategy
+	own   generator     // for the network: the fate of its messages
 
 	life   uint32        // number of its session, from 1
-	leaves time.Duration // when the session ends, as the plan has it
+	leaves time.Duration // when the session ends, by the moves
 
 	links links.Links
-	ends  []connection // of the links, in their order
+	ends  []connection // connections of the links, in the order of links
 
 	up, down line
 
-	wakeAt  time.Duration // when its machine wants to be woken; negative: never
-	wakeSet time.Duration // the earliest wake that is planned; negative: none
+	wakeAt  time.Duration // when its machine asked to be woken; negative: never
+	wakeSet time.Duration // time of the earliest wake in the queue; negative: none
 
-	recent []connection // without a link
+	recent []connection // connections without a link
 
 	now      time.Duration
-	delivery strategy.Delivery // the message that is being taken in
+	delivery strategy.Delivery // the message that its machine is handling
 	asker    replyTo
-	covered  covered // the machine's last word
+	covered  covered // the latest report of Covered
 }
 
-// replyTo is the sender of the message that is being taken in. Messages to that peer meanwhile are for its session of
-// then.
+// replyTo is the sender of the message that the machine is handling. Messages that the machine sends back in this
+// step go to that session of the sender.
 type replyTo struct {
 	peer strategy.ID
-	life uint32 // 0: no message is
+	life uint32 // session that sent the message; 0: the machine is handling no message
 }
 
 const (
@@ -51,7 +51,8 @@ const (
 	always = time.Duration(math.MaxInt64)
 )
 
-// run steps a node through its events of a window, which are in order.
+// run steps a node through its events of a window, which are in order of time, and through its timers until the
+// end of the window.
 func (n *node) run(events []event, end time.Duration) {
 	due := &n.share.due
 	for done := 0; ; {
@@ -86,7 +87,8 @@ func (n *node) run(events []event, end time.Duration) {
 	}
 }
 
-// rest ends a window.
+// rest ends a window. If the node has to act by itself later, it queues a wake, unless one is queued that is not
+// later.
 func (n *node) rest() {
 	if at := n.timer(); at != always && (n.wakeSet == never || at < n.wakeSet) {
 		n.wakeSet = at
@@ -94,8 +96,8 @@ func (n *node) rest() {
 	}
 }
 
-// timer returns the next time at which the node acts without an event: it wakes the machine, or a line is free for
-// waiting streams. always: never.
+// timer returns the next time at which the node acts without an event: its machine asked to be woken, or a line
+// has a turn for a waiting stream. always: never.
 func (n *node) timer() time.Duration {
 	at := min(n.up.next, n.down.next)
 	if n.peer != nil && n.wakeAt != never {
@@ -104,7 +106,7 @@ func (n *node) timer() time.Duration {
 	return at
 }
 
-// ring acts at a time that timer returned.
+// ring takes the action that is due at a time which timer returned.
 func (n *node) ring(at time.Duration) {
 	switch at {
 	case n.up.next:
@@ -117,7 +119,7 @@ func (n *node) ring(at time.Duration) {
 	}
 }
 
-// emit does something in the peer's present session.
+// emit reports an event that the peer caused in its present session.
 func (n *node) emit(e event) {
 	e.fromLife = n.life
 	n.do(&e)
@@ -180,12 +182,13 @@ func (n *node) join() {
 	n.down.clear(n.now)
 	n.peer = n.sim.factory(n)
 	n.step(strategy.Joined{})
-	if n.now > 0 { // at the start the topology chooses the peers
+	if n.now > 0 { // at the start, the topology sets the links
 		n.sim.bootstrap(n)
 	}
 }
 
-// leave closes all connections, behind the peer's last messages: the other ends learn of that.
+// leave ends the session and closes all connections. The other ends learn of that behind the peer's last
+// messages.
 func (n *node) leave(killed bool) {
 	if !killed {
 		n.leaves = n.now + core.GoodbyeTime
@@ -206,7 +209,7 @@ func (n *node) leave(killed bool) {
 	n.peer, n.links, n.ends, n.recent = nil, links.Links{}, nil, nil
 }
 
-// empty sends the messages that the line carries before the peer has left.
+// empty sends the waiting messages that the line can carry until the peer has left.
 func (n *node) empty() {
 	now := n.now
 	for n.up.next <= n.leaves {
@@ -216,7 +219,7 @@ func (n *node) empty() {
 	n.now = now
 }
 
-// lose has the messages of a stream bounce that were coming in.
+// lose has the messages of an incoming stream bounce.
 func (n *node) lose(s *stream) {
 	for i := range s.waiting {
 		if p := &s.waiting[i]; p.kind == arrive {
@@ -233,12 +236,12 @@ func (n *node) absent(e *event) {
 		n.emit(event{at: at, to: e.from, from: n.id, toLife: e.fromLife, kind: bounce, msg: e.msg})
 	case dialled:
 		n.emit(event{at: at, to: e.from, from: n.id, toLife: e.fromLife, kind: refused})
-	case accepted: // gone before the link was open
+	case accepted: // the peer left before the link was open
 		n.emit(event{at: n.now + n.sim.latency(n.id, e.from), to: e.from, from: n.id, toLife: e.fromLife, kind: closed})
 	}
 }
 
-// outlived handles a message for an earlier session: its connections are closed.
+// outlived handles an event for an earlier session, whose connections are closed: messages bounce.
 func (n *node) outlived(e *event) {
 	back := event{at: n.now + n.sim.latency(n.id, e.from), to: e.from, from: n.id, toLife: e.fromLife, fromLife: e.toLife}
 	switch e.kind {
@@ -252,7 +255,7 @@ func (n *node) outlived(e *event) {
 	n.do(&back)
 }
 
-// arrive takes a packet in at the rate of the line.
+// arrive puts an arriving packet on the line down.
 func (n *node) arrive(e *event) {
 	n.heard(e.from, e.fromLife)
 	n.put(&n.down, stream{peer: e.from, life: e.fromLife, lane: laneOf(&e.msg)}, e, int(e.packet))
@@ -266,7 +269,7 @@ func (n *node) receive(e *event) {
 	n.asker = replyTo{}
 }
 
-// closed handles the end of a connection, behind the messages that the line is still taking in.
+// closed handles the end of a connection, behind the messages of the other peer that the line is still carrying.
 func (n *node) closed(e *event) {
 	from := func(s *stream) bool { return s.peer == e.from && s.life == e.fromLife }
 	switch s := n.down.longest(from); {
@@ -279,7 +282,7 @@ func (n *node) closed(e *event) {
 	}
 }
 
-// dialled opens a link that another asks for.
+// dialled opens a link that another peer asked for.
 func (n *node) dialled(e *event) {
 	if n.passing(e.from) == nil {
 		n.shake(e.from)
@@ -329,8 +332,8 @@ func (n *node) Found(q strategy.QueryID, holder strategy.ID, hops int) {
 	n.emit(event{at: n.now, to: n.id, from: holder, kind: found, msg: strategy.Message{Query: q, Bytes: hops}})
 }
 
-// Send puts a message on the line, behind the others of its stream. A message that hasn't left when the peer leaves is
-// never sent.
+// Send puts a message on the line, behind the others of its stream. A message that has not left when the peer
+// leaves is never sent.
 func (n *node) Send(to strategy.ID, m strategy.Message) {
 	if n.sim.beyond(n.now, n.id, to) {
 		n.unreachable(to, &event{msg: m})
@@ -344,13 +347,13 @@ func (n *node) Send(to strategy.ID, m strategy.Message) {
 	n.put(&n.up, stream{peer: to, lane: laneOf(&m), wire: c.wire}, &e, m.Bytes)
 }
 
-// heldBack is the longest delay of a message that others overtake, or that comes a second time.
+// heldBack is the longest delay of a message that later ones overtake, or of the copy of a message.
 const heldBack = time.Second
 
-// happens draws whether something happens that has a probability.
+// happens returns true with probability p.
 func (n *node) happens(p float64) bool { return p > 0 && n.own.Float64() < p }
 
-// leastRetransmission is the shortest time that a stream waits before it sends a lost packet again.
+// leastRetransmission is the shortest time before a lost packet is sent again.
 const leastRetransmission = 200 * time.Millisecond
 
 func (n *node) Connect(to strategy.ID) {

@@ -9,24 +9,27 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Report is the result of a run, in the simulator or on real hosts, which leave some fields at zero.
+// Report is the result of a run, in the simulator or on real hosts. Real hosts leave some fields at zero.
 type Report struct {
 	Peers    int
 	Trace    string // SHA-256 of the simulator's trace; real hosts have none
-	Wrong    int    // peers named as holders that are none
+	Wrong    int    // answers that named a peer without the key
 	Messages float64
-	Bytes    float64 // both are means over queries; real hosts may know them of all together only: then 0 in Queries
+	// Messages and Bytes are means over queries. Real hosts may know only the sums over all queries: then the
+	// counts in Queries are Unknown.
+	Bytes float64
 
-	Online  float64 // peers that were there, on average over the queries' begins
-	Parts   int     // into which the links at the start fall
-	Virtual float64 // seconds that the run got to
+	Online  float64 // peers online when a query began, on average over the queries
+	Parts   int     // connected parts of the network that the links at the start make
+	Virtual float64 // virtual seconds that were run
 
-	Connect   float64  // of the upkeep of a peer, bytes to connect, for queries, too
-	UpkeepP99 float64  // bytes of the peer that 99 of 100 stay below
-	LoadP99   float64  // messages for queries that a peer sends: of the peer that 99 of 100 stay below, over the mean
-	LoadMax   float64  // and of the one that sends most
-	Covered   *float64 // mean share of the peers that a query asked or knew of, by its report; nil: none reported
-	Directory *float64 // bytes that a peer keeps about others, as on the wire; nil: not known
+	Connect   float64 // mean bytes of handshakes a peer, a part of its upkeep; handshakes for queries are included
+	UpkeepP99 float64 // upkeep in bytes that 99 of 100 peers do not exceed
+	LoadP99   float64 // messages for queries that 99 of 100 peers do not exceed, over the mean of all peers
+	LoadMax   float64 // messages for queries of the peer that sends the most, over the mean
+	// mean share of the peers that a query asked or knew, as queries reported; nil: no query reported
+	Covered   *float64
+	Directory *float64 // mean bytes that a peer keeps about others, as on the wire; nil: not known
 	Lines     []Known  // the peers' knowledge by the rate of their lines, slowest first
 
 	Queries []Query
@@ -34,20 +37,21 @@ type Report struct {
 	Kinds   []Sent   // of upkeep, the most bytes first; connecting is a kind, too
 }
 
-// outcome is the state of a query.
+// outcome is what is known of a query so far.
 type outcome struct {
 	asker    strategy.ID
 	key      uint32
 	findable int
 	start    time.Duration
 	first    time.Duration // when the first holder was found; negative: none yet
-	hops     int           // to that
-	holders  []strategy.ID // found
+	hops     int           // hops to the first holder
+	holders  []strategy.ID // right holders found
 	covered  covered
 	sums
 }
 
-// covered is the share of the peers that a query reports as asked or known; the zero value reports nothing.
+// covered is the share of the peers that a query asked or knew, as its machine reported. The zero value is no
+// report.
 type covered struct {
 	query strategy.QueryID
 	share float64
@@ -83,7 +87,7 @@ func (t *tally) add(asker strategy.ID, at time.Duration, key uint32, findable in
 	return strategy.QueryID(len(t.queries))
 }
 
-// report sums up.
+// report makes the report of the run so far. It returns stopped unless writing the trace failed.
 func (s *Sim) report(stopped error) (*Report, error) {
 	t := &s.tally
 	r := &Report{
@@ -115,7 +119,7 @@ func (s *Sim) report(stopped error) (*Report, error) {
 	return r, stopped
 }
 
-// query returns the report of a query.
+// query returns the outcome as the report has it.
 func (o *outcome) query(all bool) Query {
 	mark := judge.MarkOf(len(o.holders), o.findable, all)
 	q := Query{
@@ -128,7 +132,7 @@ func (o *outcome) query(all bool) Query {
 	return q
 }
 
-// coverage returns the mean share that queries reported; nil: none did.
+// coverage returns the mean of the shares that queries reported; nil: no query reported one.
 func (t *tally) coverage() *float64 {
 	sum, n := 0.0, 0
 	for i := range t.queries {
@@ -143,16 +147,18 @@ func (t *tally) coverage() *float64 {
 	return &sum
 }
 
-// Known measures the peers' knowledge of others.
+// Known measures what the peers with lines of one rate know of others.
 type Known struct {
-	Rate           uint64  `json:"bits_per_second"` // of their lines, at the start, downwards
-	Peers          int     `json:"peers"`           // that were there at the end and measured it
-	Covers         float64 `json:"covers"`          // share of the network whose collections one knows, on average; below 0: none
-	DirectoryBytes float64 `json:"directory_bytes"` // of all that one keeps, as on the wire, on average
+	Rate  uint64 `json:"bits_per_second"` // rate of their lines down, at the start
+	Peers int    `json:"peers"`           // peers online at the end that measured it
+	// mean share of the peers whose collections a peer knows; below 0: strategies without collections
+	Covers float64 `json:"covers"`
+	// mean bytes of all that a peer keeps about others, as on the wire
+	DirectoryBytes float64 `json:"directory_bytes"`
 }
 
-// known averages what the peers there keep about others, by the rate of their lines, and over all; nil: the strategy
-// does not measure it.
+// known averages what the peers online keep about others, over all peers and by the rate of their lines. It
+// returns nil if the strategy does not measure it.
 func (s *Sim) known() (directory *float64, lines []Known) {
 	byRate := map[uint64]*Known{}
 	bytes, peers := 0.0, 0

@@ -6,24 +6,24 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Script has the planned events of a run. The zero value is none. Each list is in order of time.
+// Script has the planned events of a run, each list in order of time. The zero value plans none.
 type Script struct {
-	Moves   []Move   // peers that come and go; a move at 0 or before sets who is away at the start
+	Moves   []Move   // peers that come and go; moves up to time 0 set which peers are away at the start
 	Asks    []Ask    // the queries
 	Changes []Change // of collections
 	Cuts    []Cut
 	Rates   []Rate
 }
 
-// Move is that a peer comes or goes. One that moves to where it is does nothing.
+// Move brings a peer online or offline. If the peer is there already, or away already, the move is ignored.
 type Move struct {
 	At     time.Duration
 	Peer   strategy.ID
 	Online bool
-	Killed bool // it goes without a word, see [strategy.Leaving]
+	Killed bool // it goes without a goodbye, see [strategy.Leaving]
 }
 
-// Ask is a query of a peer for the key of that number. A peer that is away or holds the key asks nothing.
+// Ask is a query of a peer for the key with number Key. It is left out if the peer is away or holds the key.
 type Ask struct {
 	At   time.Duration
 	Peer strategy.ID
@@ -39,26 +39,26 @@ type Change struct {
 	Held bool
 }
 
-// Cut is a partition: from an instant to another, nothing passes between peers of different sides. Connections across
-// are reset when it begins. When it ends, peers that had opened links of the topology open the ones that it cut again.
+// Cut is a partition: from From to To, nothing passes between peers of different sides. The connections between
+// sides are closed when it begins. Links of the topology among them open again when it ends.
 type Cut struct {
-	From, To time.Duration // To 0: it lasts
-	Side     []uint8       // of each peer
+	From, To time.Duration // To 0: until the end of the run
+	Side     []uint8       // each peer's side, by number
 }
 
-// Rate gives a peer's line other rates, in bit/s. What the peer declares stays as it was.
+// Rate sets the rates of a peer's line, in bit/s. The rates that the peer declares do not change.
 type Rate struct {
 	At       time.Duration
 	Peer     strategy.ID
 	Up, Down uint64
 }
 
-// parts reports whether the cut is between two peers at an instant.
+// parts reports whether the cut separates two peers at an instant.
 func (c *Cut) parts(now time.Duration, a, b strategy.ID) bool {
 	return now >= c.From && (c.To == 0 || now < c.To) && c.Side[a] != c.Side[b]
 }
 
-// cut reports whether a partition is between two peers.
+// cut reports whether any partition separates two peers now.
 func (s *Sim) cut(now time.Duration, a, b strategy.ID) bool {
 	for i := range s.cfg.Script.Cuts {
 		if s.cfg.Script.Cuts[i].parts(now, a, b) {
@@ -68,20 +68,19 @@ func (s *Sim) cut(now time.Duration, a, b strategy.ID) bool {
 	return false
 }
 
-// beyond reports whether nothing that a peer sends reaches another: a partition is between them, or there is no such
-// peer.
+// beyond reports whether peer a cannot reach b: a partition separates them, or there is no such peer.
 func (s *Sim) beyond(now time.Duration, a, b strategy.ID) bool {
 	return int(b) >= len(s.nodes) || s.cut(now, a, b)
 }
 
-// staged counts the planned part of the script.
+// staged counts the events of the script that were applied or queued.
 type staged struct {
 	changes, rates int
-	begun, healed  int              // cuts: begun in the order of the script, healed likewise
-	severed        [][2]strategy.ID // links of the topology that cuts have closed, opener first
+	begun, healed  int              // number of cuts that were begun, and healed, in the order of the script
+	severed        [][2]strategy.ID // links of the topology that the cuts closed, opener first
 }
 
-// stage plans the script's events before an instant.
+// stage applies or queues the changes, rates and cuts of the script before an instant.
 func (s *Sim) stage(until time.Duration) {
 	script, done := &s.cfg.Script, &s.staged
 	for ; done.changes < len(script.Changes) && script.Changes[done.changes].At < until; done.changes++ {
@@ -128,7 +127,7 @@ func (s *Sim) sever(c *Cut) {
 	}
 }
 
-// rejoin opens the links again that a cut has closed.
+// rejoin opens the links of the topology that cuts closed, where both peers are online.
 func (s *Sim) rejoin(at time.Duration) {
 	for _, l := range s.staged.severed {
 		a, b := &s.nodes[l[0]], &s.nodes[l[1]]

@@ -17,28 +17,29 @@ type Sim struct {
 	world   strategy.World
 	nodes   []node
 	queue   queue
-	turns   []turn  // of the window, in the order of the peers' numbers
-	sorted  []event // of the window, by peer
-	counts  []int32 // of each peer's events, while they are grouped; then 0
+	turns   []turn  // turns of the window, in the order of the peers' numbers
+	sorted  []event // events of the window, by peer
+	counts  []int32 // number of each peer's events, while group runs; else 0
 	shares  [shares]share
-	records []byte // of the window, for the trace
+	records []byte // records of the window, for the trace
 	trace   tracer
 	churn   churn
-	asked   int   // queries of the script that were planned, or given up
-	held    *Held // changed between windows only
+	asked   int   // number of queries of the script that were queued or left out
+	held    *Held // changes between windows only
 	staged  staged
 	tally   tally
-	window  time.Duration // when the window that is run begins
-	few     int           // turns of a window that one processor takes alone, for waking others takes longer
-	edges   [][2]strategy.ID
-	parts   int // into which the topology falls
-	rules   links.Rules
+	window  time.Duration // when the current window begins
+	// a window with at most so many turns runs on one processor, because waking others takes longer
+	few   int
+	edges [][2]strategy.ID
+	parts int // connected parts of the topology
+	rules links.Rules
 }
 
 // ErrStopped is returned by Run when Config.Progress stopped it.
 var ErrStopped = errors.New("sim: stopped")
 
-// ErrPanic is matched by the error of a run in which a strategy panicked. The error has the place.
+// ErrPanic is matched by the error of a run in which a strategy panicked. The error has the stack.
 var ErrPanic = errors.New("sim: panic")
 
 // New prepares a run. Its error matches [ErrConfig].
@@ -85,7 +86,7 @@ func (s *Sim) latency(a, b strategy.ID) time.Duration {
 	return max(s.cfg.Least, s.cfg.Latency(a, b))
 }
 
-// wire draws the topology.
+// wire draws the links of the topology, unless Config.Edges has them.
 func (s *Sim) wire() {
 	if s.edges = s.cfg.Edges; s.edges == nil {
 		s.edges = s.cfg.Topology.For(s.rules).Edges(len(s.nodes), s.cfg.random(linking))
@@ -93,8 +94,8 @@ func (s *Sim) wire() {
 	s.parts = Components(len(s.nodes), s.edges)
 }
 
-// begin plans the events at the start. All peers that are there join, and the links of the topology open; where one
-// leads to a peer that is away, another opens in its place.
+// begin queues the events at the start. All peers online join, and the links of the topology open. Where a link
+// leads to a peer that is away, the other peer may open a random one in its place.
 func (s *Sim) begin() {
 	s.churn.settle()
 	for i, on := range s.churn.online {
@@ -113,11 +114,12 @@ func (s *Sim) begin() {
 	s.edges = nil
 }
 
-// Components returns the number of parts into which the topology falls: 1 unless it is broken.
+// Components returns the number of connected parts of the topology.
 func (s *Sim) Components() int { return s.parts }
 
-// Run runs to the end and reports. When Config.Progress stops it, it reports the figures so far, with ErrStopped; when
-// Config.Trace fails, with that error. When the strategy panics, the error matches ErrPanic and there is no report.
+// Run runs to the end and reports. If Config.Progress stops the run, Run returns the report so far with
+// ErrStopped. If Config.Trace fails, it returns the report so far with that error. If the strategy panics, the
+// error matches ErrPanic and there is no report.
 func (s *Sim) Run() (*Report, error) {
 	s.begin()
 	told := time.Duration(0)
@@ -137,7 +139,7 @@ func (s *Sim) Run() (*Report, error) {
 	return s.report(nil)
 }
 
-// next moves on to the next window.
+// next begins the next window.
 func (s *Sim) next() {
 	s.queue.now++
 	s.window += s.cfg.Least
@@ -146,21 +148,23 @@ func (s *Sim) next() {
 // push plans an event.
 func (s *Sim) push(e *event) { s.queue.push(e) }
 
-// bootstrap links a peer that comes to some that are there, as addresses kept from before would.
+// bootstrap opens links from a peer that comes online to peers drawn at random, in place of addresses kept from
+// before.
 func (s *Sim) bootstrap(n *node) {
 	for range s.rules.Coming() {
 		s.linkAnywhere(n)
 	}
 }
 
-// repair replaces a lost link where there are too few.
+// repair opens a link from a node that has fewer than the rules ask for.
 func (s *Sim) repair(n *node) {
 	if s.rules.Missing(&n.links) > 0 {
 		s.linkAnywhere(n)
 	}
 }
 
-// linkAnywhere opens a link to a peer drawn at random; in a star, to one of the first peers, at which all others begin.
+// linkAnywhere opens a link to a peer drawn at random. In a star it draws from the first peers, at which all
+// others begin.
 func (s *Sim) linkAnywhere(n *node) {
 	if t := s.cfg.Topology; t.Kind == Star {
 		begin := s.world

@@ -10,9 +10,10 @@ import (
 
 // Topology sets how the peers are linked at the start.
 type Topology struct {
-	Kind   Kind
-	Degree int     // links that a peer has on average; 0: 8. Star: the first peers, at which all others begin; 0: 1
-	Rewire float64 // SmallWorld: share of links that go anywhere; 0: 0.1
+	Kind Kind
+	// mean number of links of a peer; 0: 8. Star: number of first peers, to which all others link; 0: 1
+	Degree int
+	Rewire float64 // SmallWorld: share of links to a peer drawn at random; 0: 0.1
 }
 
 // Kind is a family of random graphs.
@@ -23,7 +24,7 @@ const (
 	Random     Kind = "random"      // every pair with the same probability; the default
 	SmallWorld Kind = "small-world" // a ring of near neighbours with shortcuts (Watts and Strogatz, 1998)
 	PowerLaw   Kind = "power-law"   // new peers prefer peers with many links (Barabási and Albert, 1999)
-	Star       Kind = "star"        // all begin at the same few peers, and come back to these
+	Star       Kind = "star"        // all peers link to the same few first peers, at the start and after an absence
 )
 
 func (t *Topology) defaults() {
@@ -35,8 +36,8 @@ func (t *Topology) defaults() {
 	t.Rewire = cmp.Or(t.Rewire, 0.1)
 }
 
-// For returns the topology as peers open it under the strategy's rules: the rules set how many links each peer has. In
-// a star they do not set the number of peers at which all others begin.
+// For returns the topology with the number of links of a peer that the strategy's rules set. In a star it keeps
+// the number of first peers.
 func (t Topology) For(r links.Rules) Topology {
 	if t.Kind != Star {
 		t.Degree = r.Degree
@@ -57,7 +58,7 @@ func (t Topology) Edges(n int, rng *rand.Rand) [][2]strategy.ID {
 		return g.edges
 	}
 	each := max(1, t.Degree/2) // links that every peer opens
-	targets := []int{0}        // PowerLaw: every peer as often as it has links
+	targets := []int{0}        // PowerLaw: has every peer once for each of its links
 	for i := range n {
 		for k := range min(each, n-1) {
 			var j int
@@ -95,7 +96,7 @@ func (g *graph) add(a, b int) bool {
 	return true
 }
 
-// Components counts the parts into which n peers with these links fall.
+// Components returns the number of connected parts of n peers with these links.
 func Components(n int, edges [][2]strategy.ID) int {
 	root := make([]int, n)
 	for i := range root {

@@ -15,13 +15,13 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Record is a line of a trace: something that a peer did, in the order in which the simulator merged it. A trace is the
-// records of a run one after the other, RecordBytes each, big endian, in the order of the fields. Its hash is the
-// SHA-256 of that.
+// Record is an entry of a trace: something that a peer did, in the order in which the simulator merged it. A
+// trace has the records of a run one after the other, RecordBytes each, with the fields in order and big endian.
+// The hash of a trace is its SHA-256.
 type Record struct {
-	At    time.Duration // when; for a message when it arrives
+	At    time.Duration // time of the event; of a message, when it arrives
 	Kind  uint8
-	Peer  strategy.ID // whose doing it is
+	Peer  strategy.ID // the peer that caused the event
 	Other strategy.ID // the other peer of the event
 	Bytes uint32
 	Query strategy.QueryID
@@ -45,7 +45,7 @@ var kindNames = [...]string{
 	looked: "holds the key", missed: "lacks the key", found: "finds", done: "done", changed: "changes", killed: "killed", ended: "hears the end of", piece: "sends a packet to",
 }
 
-// What describes the event in a few words.
+// What describes the kind of event in a few words.
 func (r Record) What() string {
 	if int(r.Kind) < len(kindNames) {
 		return kindNames[r.Kind]
@@ -53,7 +53,7 @@ func (r Record) What() string {
 	return "?"
 }
 
-// Records reads a trace. The first error ends it; errors match [ErrTrace].
+// Records reads a trace. An error ends it; errors match [ErrTrace].
 func Records(trace io.Reader) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		in := bufio.NewReader(trace)
@@ -70,16 +70,16 @@ func Records(trace io.Reader) iter.Seq2[Record, error] {
 	}
 }
 
-// tracer hashes records, and writes them if somebody wants them.
+// tracer hashes records, and writes them if there is a writer.
 type tracer struct {
 	hash hash.Hash
-	out  io.Writer // nil: nobody wants them
+	out  io.Writer // nil: records are only hashed
 	err  error     // of writing
 }
 
 func newTracer(w io.Writer) tracer { return tracer{hash: sha256.New(), out: w} }
 
-// add takes in whole records.
+// add hashes and writes whole records.
 func (t *tracer) add(records []byte) {
 	if len(records) == 0 {
 		return

@@ -10,29 +10,29 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// turn is a peer's events in a window, in order.
+// turn has a peer's events of a window, in order of time.
 type turn struct {
 	node   *node
 	events []event
-	did    int // events of the share that were done when the turn was over
+	did    int // number of the share's events in did after this turn
 }
 
-// share is some of a window's turns, one after the other. Shares are independent of each other, so that several
-// processors can take one each.
+// share has some of a window's turns, which run one after the other. Shares are independent of each other, so
+// several processors can take one each.
 type share struct {
 	turns []turn
 	end   time.Duration // of the window
-	did   []event       // by the peers, in order
-	due   []event       // messages to the peer whose turn it is: their last byte comes in before the window ends; in order
+	did   []event       // events that its peers caused, in order
+	due   []event       // events that the peer whose turn it is planned for itself in this window, in order of time
 	fault error         // that ended the share
 
-	_ [128]byte // no two shares have a line of a processor's cache in common
+	_ [128]byte // no two shares share a cache line of the processor
 }
 
-// shares is the number of shares of a window in which many peers have something to do.
+// shares is the number of shares of a window with many turns.
 const shares = 8
 
-// run takes the turns.
+// run runs the turns of the share. A panic of a strategy becomes its fault.
 func (s *share) run() {
 	var n *node // whose turn it is
 	defer func() {
@@ -50,7 +50,7 @@ func (s *share) run() {
 	}
 }
 
-// do notes an event of the peer. It is taken in when the window is over.
+// do notes an event that the peer caused. It is handled at the end of the window.
 func (n *node) do(e *event) {
 	if e.kind.queued() && int(e.to) >= len(n.sim.nodes) {
 		panic(fmt.Sprintf("an event for peer %d of %d", e.to, len(n.sim.nodes)))
@@ -58,7 +58,7 @@ func (n *node) do(e *event) {
 	n.share.did = append(n.share.did, *e)
 }
 
-// step runs a window, and takes in what its peers have done, in the order of their numbers.
+// step runs the current window, and handles the events that its peers caused, in the order of the peers' numbers.
 func (s *Sim) step() error {
 	s.group(s.queue.take())
 	of := s.shares[:1]
@@ -85,7 +85,7 @@ func (s *Sim) step() error {
 	return nil
 }
 
-// take takes in what the peers of a share have done: it is counted, planned and recorded.
+// take counts, queues and records the events that the peers of a share caused.
 func (s *Sim) take(of *share) {
 	done := 0
 	for i := range of.turns {
@@ -105,8 +105,8 @@ func (s *Sim) take(of *share) {
 	of.did = of.did[:0]
 }
 
-// group gives every peer with events in a window its own. The events have come in the order of their planning. They are
-// counted by peer and moved to their places, and each peer's few are sorted by time.
+// group makes a turn for every peer with events in a window. It counts the events by peer, moves them to their
+// places, and sorts each peer's few by time. Events at one time stay in the order in which they were pushed.
 func (s *Sim) group(events []event) {
 	s.turns = s.turns[:0]
 	if len(events) < len(s.sorted) {
