@@ -11,10 +11,10 @@ import (
 // Line joins a peer to the network: a rate each way, shared by all its connections, and a latency. It is safe for
 // concurrent use.
 //
-// Bytes that leave wait until earlier bytes have left. Bytes that arrive do so behind earlier ones, and are read the
-// latency later. Both ends of a connection have lines of their own, so the slower one counts. Data on its way waits in
-// a queue of the underlying connection and in a few segments here. A sender that writes faster than the lines carry is
-// slowed down, and nothing is lost.
+// Bytes that leave wait until earlier bytes have left. Bytes that arrive wait until earlier bytes have passed, and
+// can be read one latency later. Each end of a connection has a line of its own, so the slower line sets the rate.
+// Data on its way waits in a queue of the underlying connection and in a few segments here. A sender that writes
+// faster than the lines carry is slowed down, and nothing is lost.
 type Line struct {
 	up, down bucket
 	latency  time.Duration
@@ -36,8 +36,8 @@ func (l *Line) Conn(c net.Conn) net.Conn {
 	return l.ConnFrom(c, func() time.Duration { return l.latency })
 }
 
-// ConnFrom does the same as Conn with a latency of its own, in place of the line's: it is asked for when the first
-// bytes have come.
+// ConnFrom returns a connection with a latency of its own, in place of the line's. It calls latency once, when the
+// first bytes have arrived.
 func (l *Line) ConnFrom(c net.Conn, latency func() time.Duration) net.Conn {
 	s := &conn{
 		Conn: c, line: l, latency: sync.OnceValue(latency), in: make(chan segment, queue), closed: make(chan struct{}), readBy: newDeadline(), writeBy: newDeadline(),
@@ -47,26 +47,27 @@ func (l *Line) ConnFrom(c net.Conn, latency func() time.Duration) net.Conn {
 }
 
 const (
-	queue = 64 // segments that have arrived and are not read; each takes at most maxSegment bytes
+	queue = 64 // segments that have arrived and were not read; each has at most maxSegment bytes
 
 	minSegment = 1200
 	maxSegment = 16 << 10
-	segments   = 100 // a second, within these bounds
+	segments   = 100 // segments a second at the line's rate, within these bounds of bytes
 
-	coarse = time.Millisecond // shorter waits are left out, and made up for by the next
+	coarse = time.Millisecond // shorter waits are skipped; the next wait makes up for them
 )
 
-// slack is the longest delay of a wait's end that costs no rate: timers are late on a busy machine.
+// slack is the longest lateness of a timer that costs no rate: timers are late on a busy machine. The next wait
+// makes up for it.
 const slack = 100 * time.Millisecond
 
 // bucket lets bytes pass at a rate.
 type bucket struct {
 	rate float64 // bytes/s
 	mu   sync.Mutex
-	free time.Time // when all bytes so far have passed
+	free time.Time // when all bytes so far will have passed
 }
 
-// pass returns when n bytes that came at a time have passed, behind earlier bytes.
+// pass returns the time at which n bytes that came at a time have passed, behind earlier bytes.
 func (b *bucket) pass(n int, came time.Time) time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -77,7 +78,7 @@ func (b *bucket) pass(n int, came time.Time) time.Time {
 	return b.free
 }
 
-// segment returns the number of bytes that pass at a time.
+// segment returns the number of bytes that are passed at once.
 func (b *bucket) segment() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -99,10 +100,10 @@ type conn struct {
 
 	in      chan segment
 	reading sync.Mutex
-	head    segment // the one being read
+	head    segment // segment being read
 	writing sync.Mutex
-	up      lateness // of the writer
-	down    lateness // of receive
+	up      lateness // of Write's waits
+	down    lateness // of receive's waits
 
 	readBy, writeBy *deadline
 	closing         sync.Once
@@ -112,11 +113,11 @@ type conn struct {
 // segment is bytes that have arrived, or the error that ended the connection.
 type segment struct {
 	b   []byte
-	at  time.Time // from when it can be read
+	at  time.Time // time from which it can be read
 	err error
 }
 
-// receive takes in arriving bytes, until there are no more.
+// receive queues arriving bytes for Read, at the rate of the line, until the connection ends.
 func (c *conn) receive() {
 	b := make([]byte, c.line.down.segment())
 	for {
@@ -136,7 +137,7 @@ func (c *conn) receive() {
 	}
 }
 
-// late returns the latency of n bytes that have come.
+// late returns the latency for n bytes that have arrived: 0 if there are none.
 func (c *conn) late(n int) time.Duration {
 	if n == 0 {
 		return 0
@@ -171,7 +172,7 @@ func (c *conn) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// Write writes at the rate at which the line carries it away.
+// Write writes at the rate of the line up.
 func (c *conn) Write(b []byte) (n int, err error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -187,11 +188,11 @@ func (c *conn) Write(b []byte) (n int, err error) {
 	return n, err
 }
 
-// lateness is the delay of the end of the last wait.
+// lateness is the time by which the last wait ended late, at most slack.
 type lateness time.Duration
 
-// pass waits until n bytes have passed, and returns when that was. They count as come when they would have, had the
-// wait before ended in time.
+// pass waits until n bytes have passed, and returns the time at which they should have. Lateness of the last wait
+// counts as waited already.
 func (c *conn) pass(n int, b *bucket, late *lateness, over <-chan struct{}) (time.Time, error) {
 	passed := b.pass(n, time.Now().Add(-time.Duration(*late)))
 	err := c.wait(passed, over)
@@ -199,7 +200,7 @@ func (c *conn) pass(n int, b *bucket, late *lateness, over <-chan struct{}) (tim
 	return passed, err
 }
 
-// wait waits until a time, or until the deadline is over or the connection closed.
+// wait waits until a time. It returns an error when over is closed before, or the connection.
 func (c *conn) wait(until time.Time, over <-chan struct{}) error {
 	var timer <-chan time.Time
 	if d := time.Until(until); d >= coarse {
@@ -227,7 +228,7 @@ func (c *conn) wait(until time.Time, over <-chan struct{}) error {
 	}
 }
 
-// Close closes the connection. What has not been written is lost.
+// Close closes the connection. Bytes that were not written yet are lost.
 func (c *conn) Close() error {
 	c.closing.Do(func() { close(c.closed) })
 	return c.Conn.Close()
@@ -245,7 +246,7 @@ func (c *conn) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-// SetWriteDeadline sets the deadline of Write, also of one under way below.
+// SetWriteDeadline sets the deadline of Write, and of the write to the underlying connection.
 func (c *conn) SetWriteDeadline(t time.Time) error {
 	c.writeBy.set(t)
 	return c.Conn.SetWriteDeadline(t)
@@ -255,24 +256,25 @@ func (c *conn) SetWriteDeadline(t time.Time) error {
 type deadline struct {
 	mu    sync.Mutex
 	timer *time.Timer
-	done  chan struct{} // closed when the time has come
+	done  chan struct{} // closed at the deadline
 }
 
 func newDeadline() *deadline { return &deadline{done: make(chan struct{})} }
 
-// over is closed when the time has come.
+// over returns a channel that is closed at the deadline. A deadline that is moved after it was reached has a new
+// channel.
 func (d *deadline) over() <-chan struct{} {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.done
 }
 
-// set moves the deadline; the zero time is none.
+// set moves the deadline. The zero time means no deadline.
 func (d *deadline) set(t time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.timer != nil && !d.timer.Stop() {
-		<-d.done // the old one closes it
+		<-d.done // the old timer has fired, and closes done
 	}
 	d.timer = nil
 	select {

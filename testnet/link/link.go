@@ -18,22 +18,22 @@ const MaxRate = 100_000_000_000
 // ErrMix is matched by the error for a mix that cannot be parsed.
 var ErrMix = errors.New("link: bad mix")
 
-// Class is a kind of link.
+// Class is a kind of link, with the rate that peers declare.
 type Class struct {
 	Name   string // as written, like "256kbit"
 	Rate   uint64 // bit/s in each direction
 	Weight int    // share of the peers, relative to the other classes
 }
 
-// Mix is the classes of a network, slowest first.
+// Mix has the classes of a network, slowest first.
 type Mix []Class
 
-// DefaultMix is a third each of slow, middling and fast links.
+// DefaultMix has a third each of slow, middling and fast links.
 const DefaultMix = "256kbit:1,2mbit:1,10mbit:1"
 
-// ParseMix parses classes like "256kbit:1,2mbit:1,10mbit:1": rate and weight. A rate is a whole number with the unit
-// bit, kbit, mbit or gbit (a second; powers of 1000). A weight is a whole number of at least 1, and 1 when left out.
-// Errors match ErrMix.
+// ParseMix parses classes like "256kbit:1,2mbit:1,10mbit:1": a rate and a weight each. A rate is a whole number with
+// the unit bit, kbit, mbit or gbit, a second; k, m and g are powers of 1000. A weight is a whole number of at least
+// 1; without one it is 1. Errors match ErrMix.
 func ParseMix(text string) (Mix, error) {
 	var mix Mix
 	for item := range strings.SplitSeq(text, ",") {
@@ -94,8 +94,8 @@ func (m Mix) String() string {
 	return strings.Join(items, ",")
 }
 
-// Assign gives each of n peers a class, as an index into the mix. Each class gets its share of the peers, rounded so
-// that the shares add up; which peers these are is drawn from rng.
+// Assign returns the class of each of n peers, as an index into the mix. Each class gets its share of the peers,
+// rounded so that the shares add up. The peers of a class are drawn from rng.
 func (m Mix) Assign(n int, rng *rand.Rand) []int {
 	total := 0
 	for _, c := range m {
