@@ -11,14 +11,14 @@ import (
 	"slices"
 )
 
-// Limits of a data set: beyond them a typing mistake is likelier than a wish, and the memory would not do.
+// Limits of a data set. Larger numbers are likelier typing mistakes than wishes, and memory would not suffice.
 const (
 	MaxPeers    = 1 << 18
 	MaxKeys     = 1 << 26
 	MaxHoldings = 1 << 29
 )
 
-// Errors of reading and dealing data, matched by errors.Is; wrapping errors name the file and line.
+// Errors of reading and dealing data, matched by errors.Is. Wrapping errors name the file and line.
 var (
 	ErrMalformed = errors.New("malformed line")
 	ErrEmpty     = errors.New("empty collection")
@@ -26,20 +26,20 @@ var (
 	ErrLimit     = errors.New("too large")
 )
 
-// catalog is a data set as read: peers, and files with their holders.
+// catalog is a data set before files become keys: peers, and files with their holders.
 type catalog struct {
 	peers []string
 	files []file
 }
 
-// file is a unit that peers hold whole: a file in chunks, or a single key.
+// file is a unit that a peer holds whole or not at all: a file in chunks, or a single key.
 type file struct {
 	key     []byte // the key itself, or the SHA-256 of a file that is held in chunks
 	size    uint64 // bytes; 0 for a single key
 	holders []int  // indexes of peers, ascending
 }
 
-// keys returns the number of keys that the file becomes in chunks of the given bytes.
+// keys returns the number of keys of the file, in chunks of that many bytes.
 func (f *file) keys(chunk uint64) uint64 {
 	if f.size == 0 {
 		return 1
@@ -67,8 +67,8 @@ func ChunkKey(fileHash []byte, number uint64) [sha256.Size]byte {
 	return sha256.Sum256(binary.BigEndian.AppendUint64(b, number))
 }
 
-// resize gives the catalogue of n peers. They are the first n, or, where n is more than there are, every file's holders
-// are drawn again. Sizes and popularity (the share of peers that hold a file) stay as they are.
+// resize returns the catalogue for n peers. If there are more, it keeps the first n. If there are fewer, it draws
+// every file's holders again. Sizes and popularity (the share of peers that hold a file) stay about the same.
 func (c *catalog) resize(n int, rng *rand.Rand) *catalog {
 	switch {
 	case n < len(c.peers):
@@ -107,13 +107,14 @@ func (c *catalog) deal(n int, rng *rand.Rand) *catalog {
 	return out
 }
 
-// dealt returns the number of n new peers to whom a file is dealt.
+// dealt returns the number of peers, out of n, to which deal gives a file.
 func (c *catalog) dealt(f *file, n int) int {
 	share := float64(len(f.holders)) / float64(len(c.peers))
 	return max(1, int(math.Round(share*float64(n))))
 }
 
-// checkDealing refuses to deal the files to n peers if check would refuse the result: before it is made.
+// checkDealing returns an error if dealing the files to n peers would make too many holdings. It is called before
+// memory is taken for them.
 func (c *catalog) checkDealing(n int, chunk uint64) error {
 	if n <= len(c.peers) {
 		return nil
@@ -132,7 +133,7 @@ func tooMany(holdings uint64) error {
 	return fmt.Errorf("workload: %w: %d holdings, at most %d; choose larger chunks or fewer peers", ErrLimit, holdings, MaxHoldings)
 }
 
-// draw takes k distinct elements of order by chance and returns them sorted; order stays a permutation.
+// draw returns k distinct elements of order, drawn at random and sorted. order stays a permutation of itself.
 func draw(order []int, k int, rng *rand.Rand) []int {
 	for i := range k {
 		j := i + rng.IntN(len(order)-i)
@@ -143,7 +144,8 @@ func draw(order []int, k int, rng *rand.Rand) []int {
 	return drawn
 }
 
-// check refuses catalogues that would not fit into memory in chunks of the given bytes, and peers that hold nothing.
+// check returns an error for a catalogue that, in chunks of that many bytes, exceeds MaxKeys or MaxHoldings, or in
+// which a peer holds nothing.
 func (c *catalog) check(path string, chunk uint64) error {
 	var keys, holdings uint64
 	holds := make([]bool, len(c.peers))

@@ -5,14 +5,14 @@ import (
 	"math/rand/v2"
 )
 
-// DefaultChunk is the size in bytes of the chunks that files are held in.
+// DefaultChunk is the default size of a file's chunks, in bytes.
 const DefaultChunk = 16 << 10
 
 // Config chooses the data to load.
 type Config struct {
 	Path  string // a .tsv or .tsv.gz file, or a folder with a text file per peer; "" is the embedded Debian data
-	Chunk uint64 // bytes of a file per key; 0 is DefaultChunk; without meaning for a folder of keys
-	Peers int    // number of peers; 0: all of the data; more than the data has are dealt from Rand
+	Chunk uint64 // bytes of a chunk; each chunk of a file is a key; 0: DefaultChunk; not used for a folder of keys
+	Peers int    // number of peers; 0: those of the data; if larger, Rand deals the files to them anew
 	Rand  *rand.Rand
 }
 
@@ -50,7 +50,7 @@ func Load(cfg Config) (*Data, error) {
 	return c.data(cfg.Chunk), nil
 }
 
-// data lays out the keys of all files, one file after the other, and every peer's list of them.
+// data makes the keys of all files, one file after the other, and every peer's list of key numbers.
 func (c *catalog) data(chunk uint64) *Data {
 	sizes := make([]int, len(c.peers))
 	keys, size := 0, 0
@@ -95,10 +95,10 @@ func (d *Data) Key(number uint32) []byte { return d.keys.at(int(number)) }
 // Collection lists the numbers of the keys that the peer holds, ascending. The slice is shared: it must not be changed.
 func (d *Data) Collection(peer int) []uint32 { return d.collections[peer] }
 
-// Collections returns all peers' collections.
+// Collections returns the collections of all peers, by number. They are shared: they must not be changed.
 func (d *Data) Collections() [][]uint32 { return d.collections }
 
-// keyTable holds keys of any length in one array.
+// keyTable holds keys of any length in one array. Key i ends at ends[i].
 type keyTable struct {
 	bytes []byte
 	ends  []uint64

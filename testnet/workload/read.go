@@ -22,10 +22,10 @@ var debianRoles []byte
 const debianName = "debian-roles.tsv.gz"
 
 const (
-	// MaxKeyBytes is the longest line that a folder's files may hold.
+	// MaxKeyBytes is the longest key, and line, of a folder's files, in bytes.
 	MaxKeyBytes = 1024
 	maxLine     = 1 << 20
-	maxFileSize = 1 << 50 // bytes that a .tsv may claim of one file
+	maxFileSize = 1 << 50 // largest size in bytes of a file in a .tsv
 )
 
 // read reads the catalogue at path: a .tsv, a .tsv.gz, a folder, or the embedded data where path is empty.
@@ -70,11 +70,11 @@ func readTable(name string, r io.Reader) (*catalog, error) {
 	return &t.c, nil
 }
 
-// table is a .tsv file while it is read.
+// table is the state of reading a .tsv file.
 type table struct {
 	name string
 	c    catalog
-	seen map[string]int // line of each file's hash
+	seen map[string]int // number of the line with each file's hash
 }
 
 func (t *table) line(number int, line []byte) error {
@@ -162,8 +162,9 @@ func (t *table) holders(column string) ([]int, error) {
 	return holders, nil
 }
 
-// readFolder reads a folder of text files: one file a peer, named by the file without its extension, one key a line.
-// Hidden files are left out; subfolders are refused, for a key list in one would silently be missing.
+// readFolder reads a folder of text files: one for each peer, which is named by the file without its extension, with
+// one key a line. Hidden files are ignored. A subfolder is an error, because a list of keys in it would silently be
+// missing.
 func readFolder(path string) (*catalog, error) {
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -184,7 +185,7 @@ func readFolder(path string) (*catalog, error) {
 	return &f.c, nil
 }
 
-// folder is a folder of key lists while it is read.
+// folder is the state of reading a folder.
 type folder struct {
 	c      catalog
 	number map[string]int // key → index in c.files
@@ -218,7 +219,7 @@ func (f *folder) read(path string) error {
 	return err
 }
 
-// add notes that the peer holds the key; a key that stands twice in its list is held once.
+// add notes that the peer holds the key. A key that is twice in a peer's list is held once.
 func (f *folder) add(peer int, key []byte) error {
 	if bytes.IndexByte(key, 0) >= 0 {
 		return fmt.Errorf("%w: a zero byte: this is no text", ErrMalformed)
