@@ -11,19 +11,20 @@ import (
 
 // The rules by which peers choose the keys that they ask for.
 const (
-	Interest = "interest" // nine in ten for a key of a peer of the same interest; without interests as popular
-	Uniform  = "uniform"  // every key with the same probability
-	Popular  = "popular"  // a key in proportion to the number of its holders
-	Zipf     = "zipf"     // by the rank of its popularity
+	// a key of a peer with the same interest in nine of ten draws, else as Popular; without interests as Popular
+	Interest = "interest"
+	Uniform  = "uniform" // every key with the same probability
+	Popular  = "popular" // a key in proportion to the number of its holders
+	Zipf     = "zipf"    // a key by the rank of its number of holders at the start, with a power law
 )
 
-// ZipfExponent is the default exponent of popularity: of the rule Zipf, and of collections that are made up.
+// ZipfExponent is the default exponent of popularity, for the rule Zipf and for drawn collections.
 const ZipfExponent = 0.8
 
-// Rules are all of them.
+// Rules has the names of all rules.
 var Rules = []string{Interest, Uniform, Popular, Zipf}
 
-// CheckRule returns an error if a rule is none of Rules.
+// CheckRule returns an error if a rule is not in Rules.
 func CheckRule(rule string) error {
 	if !slices.Contains(Rules, rule) {
 		return fmt.Errorf("%q is none of %s", rule, strings.Join(Rules, ", "))
@@ -37,16 +38,16 @@ const outside = 0.1
 // Drawer draws keys to ask for.
 type Drawer[P ~int32] struct {
 	Rule     string
-	Exponent float64     // of Zipf
-	Outside  float64     // of Interest: share drawn from all peers; 0: a tenth
+	Exponent float64     // exponent of the rule Zipf
+	Outside  float64     // share of the draws of the rule Interest that are as Popular; 0: a tenth
 	Held     *Now[P]     // the present holders
-	Alike    func(P) []P // peers that share an interest with one, itself included; nil: nothing is known of interests
+	Alike    func(P) []P // peers that share an interest with a peer, itself included; nil: no interests are known
 
-	sums   []int    // of the collections' sizes at the start, up to each peer
+	sums   []int    // for each peer, the sum of the collections' sizes at the start, up to its own
 	ranked []uint32 // keys held at the start, the most holders first; for Zipf
 }
 
-// prepare ranks peers and keys as they are at the start.
+// prepare fills sums and ranked from the collections at the start.
 func (d *Drawer[P]) prepare() {
 	sum := 0
 	for p := range d.Held.Peers() {
@@ -63,7 +64,8 @@ func (d *Drawer[P]) prepare() {
 	})
 }
 
-// Key draws the key of a query, of the first keys only. The peer may hold it itself, and nobody else may.
+// Key draws the key of a query by peer p. Only the rule Uniform keeps below keys; the others draw from the held
+// keys. p may hold the key itself, and it may have no holder.
 func (d *Drawer[P]) Key(p P, keys int, rng *rand.Rand) uint32 {
 	if d.sums == nil {
 		d.prepare()
@@ -88,8 +90,8 @@ func (d *Drawer[P]) Key(p P, keys int, rng *rand.Rand) uint32 {
 // tries is the largest number of draws for one query.
 const tries = 200
 
-// Query draws an asker, a peer that may ask, and a key. The key is one of the first keys that the asker lacks and a
-// peer that counts holds.
+// Query draws an asker and a key that it lacks. asks reports whether a peer may ask. At least one holder of the key
+// satisfies counts. drawn is false if no draw succeeded.
 func (d *Drawer[P]) Query(keys int, rng *rand.Rand, asks, counts func(P) bool) (asker P, key uint32, drawn bool) {
 	for range tries {
 		p := P(rng.IntN(d.Held.Peers()))
@@ -103,7 +105,8 @@ func (d *Drawer[P]) Query(keys int, rng *rand.Rand, asks, counts func(P) bool) (
 
 func pick[T any](list []T, rng *rand.Rand) T { return list[rng.IntN(len(list))] }
 
-// Rank draws a rank below n with probability proportional to 1/(rank+1)^s, by the inverse of the integral.
+// Rank draws a rank below n with a probability approximately proportional to 1/(rank+1)^s, by inverting the integral
+// of that function.
 func Rank(n int, s float64, rng *rand.Rand) int {
 	u, e := rng.Float64(), 1-s
 	x := math.Pow(float64(n)+1, u)

@@ -1,7 +1,7 @@
 // Package holdings keeps the holders of all keys, at the start and as they change, and draws the keys that peers ask
 // for.
 //
-// The simulator, scenarios and the judge all rest on it: there is one truth. No node reads it. It costs four bytes for
+// The simulator, scenarios and the judge all use it: there is one truth. No node reads it. It takes four bytes for
 // each key, and eight for each holding.
 package holdings
 
@@ -19,11 +19,11 @@ var ErrHoldings = errors.New("holdings: bad collections")
 // and safe for concurrent use.
 type Table[P ~int32] struct {
 	collections [][]uint32 // key numbers, ascending
-	holders     []P        // of key 0, then of key 1, …, each ascending
-	starts      []uint32   // where a key's holders start; one more than keys
+	holders     []P        // holders of key 0, then of key 1, …, each ascending
+	starts      []uint32   // index in holders of each key's first; the last element is their end
 }
 
-// New takes, for every peer, the numbers of the keys that it holds: ascending, each below keys. They are kept.
+// New takes, for every peer, the numbers of the keys that it holds: ascending, each below keys. It keeps the slices.
 func New[P ~int32](keys int, collections [][]uint32) (*Table[P], error) {
 	h := &Table[P]{collections: collections, starts: make([]uint32, keys+1)}
 	total := 0
@@ -52,7 +52,7 @@ func New[P ~int32](keys int, collections [][]uint32) (*Table[P], error) {
 	return h, nil
 }
 
-// WithKeys returns the same table with more keys, which nobody holds.
+// WithKeys returns the same table with more keys, which nobody holds: keys of them in all.
 func (h *Table[P]) WithKeys(keys int) *Table[P] {
 	out := *h
 	out.starts = slices.Clone(h.starts)
@@ -71,15 +71,15 @@ func (h *Table[P]) Keys() int { return len(h.starts) - 1 }
 // Holdings returns the number of pairs of a peer and a key that it holds.
 func (h *Table[P]) Holdings() int { return len(h.holders) }
 
-// Collection lists the numbers of the keys that a peer holds, ascending. Not to be changed.
+// Collection returns the numbers of the keys that a peer holds, ascending. The slice must not be changed.
 func (h *Table[P]) Collection(p P) []uint32 { return h.collections[p] }
 
-// Holders returns the peers that hold a key, ascending. Not to be changed.
+// Holders returns the peers that hold a key, ascending. The slice must not be changed.
 func (h *Table[P]) Holders(key uint32) []P { return h.holders[h.starts[key]:h.starts[key+1]] }
 
-// Holds reports whether a peer holds a key. It takes time logarithmic in the number of the key's holders: when all
-// peers are asked for one key, its holders are in the processor's cache, and collections are not. Nobody holds an
-// unknown key.
+// Holds reports whether a peer holds a key; nobody holds an unknown key. It takes time logarithmic in the number of
+// the key's holders. It searches these, not the peer's keys: when all peers are asked for one key, its holders are
+// in the processor's cache, and collections are not.
 func (h *Table[P]) Holds(p P, key uint32) bool {
 	if int(key) >= h.Keys() {
 		return false
@@ -88,7 +88,7 @@ func (h *Table[P]) Holds(p P, key uint32) bool {
 	return held
 }
 
-// Others returns the number of other peers that hold a key.
+// Others returns the number of peers, p excluded, that hold a key.
 func (h *Table[P]) Others(p P, key uint32) int {
 	n := len(h.Holders(key))
 	if h.Holds(p, key) {

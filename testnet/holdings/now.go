@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// Now has the holders of all keys while collections change, from a Table on. It is not safe for concurrent use while it
-// changes.
+// Now has the holders of all keys while collections change, beginning with those of a Table. It is not safe for
+// concurrent use while it changes.
 type Now[P ~int32] struct {
 	start       *Table[P]
-	collections map[P][]uint32 // that have changed, ascending
-	holders     map[uint32][]P // of keys that have been changed, ascending
+	collections map[P][]uint32 // collections that have changed, ascending
+	holders     map[uint32][]P // holders of keys that were added or removed, ascending
 }
 
 // NewNow begins with the holders of a Table.
@@ -19,7 +19,7 @@ func NewNow[P ~int32](h *Table[P]) *Now[P] { return &Now[P]{start: h} }
 // Peers returns the number of peers.
 func (n *Now[P]) Peers() int { return n.start.Peers() }
 
-// Collection lists the numbers of the keys that a peer holds now, ascending. Not to be changed.
+// Collection returns the numbers of the keys that a peer holds now, ascending. The slice must not be changed.
 func (n *Now[P]) Collection(p P) []uint32 {
 	if own, changed := n.collections[p]; changed {
 		return own
@@ -27,7 +27,7 @@ func (n *Now[P]) Collection(p P) []uint32 {
 	return n.start.Collection(p)
 }
 
-// Changed reports whether a collection differs from the start.
+// Changed reports whether a collection has changed since the start, even if it is the same again.
 func (n *Now[P]) Changed(p P) bool {
 	_, changed := n.collections[p]
 	return changed
@@ -42,7 +42,7 @@ func (n *Now[P]) Holds(p P, key uint32) bool {
 	return n.start.Holds(p, key)
 }
 
-// Holders returns the peers that hold a key now, ascending. Not to be changed.
+// Holders returns the peers that hold a key now, ascending. The slice must not be changed.
 func (n *Now[P]) Holders(key uint32) []P {
 	if now, changed := n.holders[key]; changed {
 		return now
@@ -50,7 +50,7 @@ func (n *Now[P]) Holders(key uint32) []P {
 	return n.start.Holders(key)
 }
 
-// Change notes that a peer adds a key, or drops it; false: there was nothing to change.
+// Change adds a key to a peer's collection if held, else removes it. It returns false if nothing changes.
 func (n *Now[P]) Change(p P, key uint32, held bool) bool {
 	if n.Holds(p, key) == held {
 		return false
@@ -63,7 +63,7 @@ func (n *Now[P]) Change(p P, key uint32, held bool) bool {
 	return true
 }
 
-// with returns a sorted list with an element or without it. The list stays as it is.
+// with returns a copy of a sorted list, with the element added or removed.
 func with[T cmp.Ordered](list []T, x T, in bool) []T {
 	at, _ := slices.BinarySearch(list, x)
 	out := append(make([]T, 0, len(list)+1), list[:at]...)
