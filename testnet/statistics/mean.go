@@ -1,5 +1,5 @@
-// Package statistics sums up several trials of one thing: means with 95 % confidence intervals by Student's t
-// distribution, shares with Wilson's, differences of two in pairs or with Welch's, and slopes.
+// Package statistics summarizes several trials: means with 95 % confidence intervals by Student's t distribution,
+// shares with Wilson's, differences in pairs or with Welch's, and slopes.
 package statistics
 
 import (
@@ -12,13 +12,13 @@ import (
 // distribution. Trials that have no value are left out.
 type Mean struct {
 	Value float64
-	Half  float64 // 0 of one trial: nothing is known of the spread, but of a share's
+	Half  float64 // 0 for one trial, whose spread is unknown; but see ShareOf
 	Least float64
 	Most  float64
 	N     int
 }
 
-// MeanOf takes the values of the trials.
+// MeanOf returns the mean of the values of the trials. A value of NaN is left out.
 func MeanOf(values []float64) Mean {
 	m := Mean{Least: math.Inf(1), Most: math.Inf(-1)}
 	sum := 0.0
@@ -30,7 +30,7 @@ func MeanOf(values []float64) Mean {
 		sum += x
 		m.Least, m.Most = min(m.Least, x), max(m.Most, x)
 	}
-	m.Value = sum / float64(m.N) // NaN of none
+	m.Value = sum / float64(m.N) // NaN without values
 	if m.N < 2 {
 		return m
 	}
@@ -45,9 +45,9 @@ func MeanOf(values []float64) Mean {
 	return m
 }
 
-// ShareOf returns MeanOf of shares of a number of cases in all, such as a recall over queries. Its interval is no
-// narrower than the score interval of Wilson of the share of all cases: trials that all show 1 do not show that it is
-// 1.
+// ShareOf returns the mean of shares, such as a recall, that were measured over a number of cases in all trials
+// together. Its interval is no narrower than Wilson's score interval for all cases: trials that all show 1 do not
+// prove that the share is 1.
 func ShareOf(shares []float64, cases int) Mean {
 	m := MeanOf(shares)
 	if m.N == 0 || cases < 1 || m.Value < 0 || m.Value > 1 {
@@ -58,7 +58,7 @@ func ShareOf(shares []float64, cases int) Mean {
 	return m
 }
 
-// Wilson returns the 95 % score interval of a share of a number of cases, at least 1, within 0 and 1.
+// Wilson returns the 95 % score interval of a share of at least one case, within 0 and 1.
 func Wilson(share float64, cases int) (low, high float64) {
 	const z = 1.959964
 	n := float64(cases)
@@ -67,7 +67,8 @@ func Wilson(share float64, cases int) (low, high float64) {
 	return max(0, middle-half), min(1, middle+half)
 }
 
-// Paired returns the mean of b minus a, where both took the same trials in the same order: by the differences in pairs.
+// Paired returns the mean of b minus a, by the differences of each trial. Both must have the same trials in the same
+// order.
 func Paired(a, b []float64) Mean {
 	differences := make([]float64, len(a))
 	for i := range a {
@@ -76,7 +77,7 @@ func Paired(a, b []float64) Mean {
 	return MeanOf(differences)
 }
 
-// MeanWith returns a mean of n trials with a known standard error.
+// MeanWith returns a mean of n trials whose standard error is known.
 func MeanWith(value, standardError float64, n int) Mean {
 	m := Mean{Value: value, Least: value, Most: value, N: n}
 	if n > 1 {
@@ -85,8 +86,8 @@ func MeanWith(value, standardError float64, n int) Mean {
 	return m
 }
 
-// Difference returns the mean of b minus the mean of a. Its interval is Welch's, for trials with different seeds; it is
-// not known when one of them has a single trial.
+// Difference returns the mean of b minus the mean of a, for trials with different seeds. Its interval is Welch's, or
+// 0 if a or b has a single trial.
 func Difference(a, b Mean) Mean {
 	d := Mean{Value: b.Value - a.Value, N: min(a.N, b.N)}
 	if a.N < 2 || b.N < 2 {
@@ -102,14 +103,15 @@ func Difference(a, b Mean) Mean {
 	return d
 }
 
-// square returns the square of the standard error.
+// square returns the square of the mean's standard error.
 func (m Mean) square() float64 {
 	e := m.Half / student(m.N-1)
 	return e * e
 }
 
-// student returns the 97.5th percentile of Student's t distribution with the given degrees of freedom. Up to 10 it is
-// printed to three decimals. From there it is the expansion of Cornish and Fisher, off by less than 0.001.
+// student returns the 97.5th percentile of Student's t distribution with the given degrees of freedom. Up to 10
+// degrees it uses a table with three decimals. Above, it uses the expansion of Cornish and Fisher, off by less than
+// 0.001.
 func student(freedom int) float64 {
 	printed := []float64{0, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228}
 	if freedom < len(printed) {
@@ -121,12 +123,12 @@ func student(freedom int) float64 {
 		(3*math.Pow(z, 7)+19*math.Pow(z, 5)+17*z*z*z-15*z)/(384*v*v*v)
 }
 
-// Next returns the interval in which the mean of the same number of other trials would lie with 95 % confidence.
+// Next returns the interval in which the mean of as many new trials would lie with 95 % confidence.
 func (m Mean) Next() (low, high float64) {
 	return m.Value - m.Half*math.Sqrt2, m.Value + m.Half*math.Sqrt2
 }
 
-// String returns the mean with the half width of its interval, to as many decimals as that has meaning.
+// String returns the mean with up to four decimals, fewer for larger numbers, and the half width with two digits.
 func (m Mean) String() string {
 	if m.N == 0 {
 		return "–"
@@ -142,7 +144,7 @@ func (m Mean) String() string {
 	return fmt.Sprintf("%s ± %s", value, strconv.FormatFloat(m.Half, 'g', 2, 64))
 }
 
-// MarshalJSON leaves out infinities and NaN.
+// MarshalJSON writes the fields as an object. It leaves out infinities and NaN.
 func (m Mean) MarshalJSON() ([]byte, error) {
 	part := func(name string, x float64) string {
 		if s := Digits(x); s != "" {

@@ -2,10 +2,9 @@ package statistics
 
 import "math"
 
-// Slope returns the slope of the line through the logarithms of points, by least squares: the exponent a of y = c·x^a.
-// half is the half width of its 95 % interval by Student's t distribution, NaN with two points. Points with a
-// coordinate that is not above 0 have no logarithm and are left out. It returns false where fewer than two values of x
-// are left.
+// Slope returns the slope of the line through the logarithms of points, by least squares: the exponent a of y =
+// c·x^a. half is the half width of its 95 % interval by Student's t distribution, NaN with two points. Points with a
+// coordinate of 0 or less have no logarithm and are left out. ok is false if fewer than two values of x are left.
 func Slope(xs, ys []float64) (slope, half float64, ok bool) {
 	var n, sumX, sumY float64
 	each := func(do func(x, y float64)) {
