@@ -1,22 +1,22 @@
 package strategy
 
-// Input is something that happened to a peer. The set is sealed: the types of this file.
+// Input is something that happened to a peer. The set is sealed: it has the types of this file.
 type Input interface{ input() }
 
-// Joined is the first input of a peer: it is online. Links follow.
+// Joined is the first input of a peer: it came online. Links follow.
 type Joined struct{}
 
-// LinkOpened reports a new connection to a peer, which this one asked for if Outbound.
+// LinkOpened reports a new link to a peer. Outbound means that this peer asked for it.
 type LinkOpened struct {
 	Peer     ID
 	Outbound bool
 }
 
-// LinkClosed reports that the connection to a peer is gone.
+// LinkClosed reports that the link to a peer is gone.
 type LinkClosed struct{ Peer ID }
 
-// Received is a message that came. It is valid during Step only; the message's Body stays valid. As a single pointer it
-// becomes an Input without taking memory.
+// Received is a message that arrived. The Delivery is valid during Step only, but the message's Body stays valid. As
+// a single pointer, Received becomes an Input without an allocation.
 type Received struct{ *Delivery }
 
 // Delivery is a message with its sender.
@@ -25,27 +25,27 @@ type Delivery struct {
 	Message Message
 }
 
-// Failed reports that a peer couldn't be reached.
+// Failed reports that a peer could not be reached.
 type Failed struct {
 	To      ID
-	Message Message // that wasn't delivered; without Body: it was to be connected with
+	Message Message // the message that was not delivered; without a Body: a link was to be opened
 }
 
-// Started is a query of this peer's own user.
+// Started is a query by this peer's own user.
 type Started struct{ Query Query }
 
-// Changed reports that a key was added to this peer's collection, or removed. Host.Holds and World.Collection have the
-// change by now.
+// Changed reports that a key was added to this peer's collection if Held, else removed. Host.Holds and
+// World.Collection already include the change.
 type Changed struct {
 	Key  Key
 	Held bool
 }
 
-// Woken answers Host.Wake.
+// Woken is the input that Host.Wake asked for.
 type Woken struct{}
 
-// Leaving is the last input of a peer that leaves by itself. What it sends now goes out if its connections last long
-// enough: the simulator leaves them open for 200 ms.
+// Leaving is the last input of a peer that leaves with a goodbye. Messages that it sends now are delivered if its
+// connections stay open long enough: in the simulator, for 200 ms.
 type Leaving struct{}
 
 func (Joined) input()     {}

@@ -6,17 +6,17 @@ import (
 	"slices"
 )
 
-// Parameter is a setting of a strategy, for all of its peers. Strategies that have the same setting give it the same
-// name.
+// Parameter is a setting of a strategy, the same for all of its peers. If several strategies have a setting, it has
+// the same name in each.
 type Parameter struct {
 	Name      string
-	Unit      string  // of its values
-	Default   string  // in words
-	Low, High float64 // the range of its values
+	Unit      string  // unit of its values
+	Default   string  // default value, in words
+	Low, High float64 // range of its values, both included
 	Whole     bool    // whole numbers only
 }
 
-// The parameters that several strategies have. Each strategy sets its own default, see [Parameter.By].
+// The parameters of several strategies. Each strategy sets its own default, see [Parameter.By].
 var (
 	Upkeep     = Parameter{Name: "upkeep", Unit: "bytes a second that a peer may send for upkeep", Default: "no bound", High: 1e12}
 	BitsPerKey = Parameter{Name: "bits", Unit: "bits for every key in summaries and filters", High: 1e12}
@@ -24,7 +24,7 @@ var (
 	Origins    = Parameter{Name: "origins", Unit: "peers whose summaries one keeps", Low: 1, High: 1e12, Whole: true}
 )
 
-// Check returns an error for a value out of range.
+// Check returns an error for a value that is out of range, or should be whole and is not.
 func (p Parameter) Check(x float64) error {
 	if !(x >= p.Low && x <= p.High) || p.Whole && x != math.Trunc(x) {
 		return fmt.Errorf("is not from %v to %v", p.Low, p.High)
@@ -32,34 +32,34 @@ func (p Parameter) Check(x float64) error {
 	return nil
 }
 
-// By returns the parameter with a default.
+// By returns the parameter with another default.
 func (p Parameter) By(fallback string) Parameter {
 	p.Default = fallback
 	return p
 }
 
-// Heeds reports whether a strategy declares a parameter of a name.
+// Heeds reports whether a strategy declares a parameter of that name.
 func (s Strategy) Heeds(name string) bool {
 	return slices.ContainsFunc(s.Parameters, func(p Parameter) bool { return p.Name == name })
 }
 
-// Params are values of parameters. Zero values mean each strategy's own defaults.
+// Params has the values of parameters. A zero value means each strategy's own default.
 type Params struct {
 	BitsPerKey float64
 	Upkeep     float64
 	Budget     int
 	Origins    int
-	Own        map[string]float64 // of other parameters, by name
-	Strong     float64            // share of the peers, chosen by Drawn, that know everybody, whatever Origins is
-	Undefended bool               // no limits on other peers' actions: for experiments
+	Own        map[string]float64 // values of other parameters, by name
+	Strong     float64            // share of the peers, chosen by Drawn, that know all peers, whatever Origins is
+	Undefended bool               // peers do not limit what other peers do; for experiments
 }
 
-// Drawn reports whether a peer belongs to a share of all peers that a seed draws.
+// Drawn reports whether a peer is in the random share of all peers that a seed selects.
 func Drawn(share float64, seed uint64, id ID) bool {
 	return float64(Scramble(seed^Scramble(uint64(id)))>>11) < share*(1<<53)
 }
 
-// Set sets the parameter of a name.
+// Set sets the parameter of that name.
 func (p *Params) Set(name string, x float64) {
 	switch name {
 	case BitsPerKey.Name:

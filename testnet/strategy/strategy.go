@@ -12,74 +12,78 @@ import (
 
 // Strategy is a way of finding the holders of a key.
 type Strategy struct {
-	Name   string // in tables and on the command line
+	Name   string // name in tables and on the command line
 	Source string // the paper or system that it follows
-	Model  string // the parts that are modelled and left out, in a sentence or two
+	Model  string // parts that are modelled and parts that are left out, in a few sentences
 
-	// Parameters are the fields of World.Params that the strategy uses: experiments vary no others.
+	// Parameters are the parameters that the strategy uses. Experiments vary no others.
 	Parameters []Parameter
 
-	// Open prepares a run: it is called once, before anything happens, and returns the maker of the peers. It refuses
-	// parameters that make no sense.
+	// Open prepares a run, and returns the factory of its peers. It is called once, before anything happens. It
+	// returns an error for invalid parameters.
 	Open func(World) (Factory, error)
 
-	// Older turns a peer that Open's Factory made into one of the version before this one; nil: there is none.
+	// Older turns a peer that the factory made into one of the version before this one; nil: there is none.
 	Older func(Peer) Peer
 
-	// Adversaries are the ways in which peers of this strategy misbehave, by kind. Each wraps a peer from Open's
-	// Factory. Package scenario has the kinds that are not of one strategy.
+	// Adversaries has the ways in which peers of this strategy misbehave, by kind. Each wraps a peer that the
+	// factory made. Package scenario has the kinds that any strategy has.
 	Adversaries map[string]func(Peer, Invented) Peer
 
-	// Static means that the peers ignore changes of their collections: what they have told of them stays as it was.
+	// Static means that the peers ignore changes of their collections: other peers keep knowing the collections of
+	// the start.
 	Static bool
 
-	// Connects means that the peers choose their links themselves, by Host.Connect. Otherwise links are the topology's,
-	// and a lost one is replaced by one to a peer drawn at random.
+	// Connects means that the peers choose their links themselves, by Host.Connect. Otherwise the topology sets the
+	// links, and a link to a peer drawn at random replaces a lost one.
 	Connects bool
 }
 
-// Invented are the identities that an adversary makes up. No peer has them: messages to them fail.
+// Invented is a range of identities that an adversary makes up. No peer has them: messages to them fail.
 type Invented struct {
-	First  ID // of them; World.Peers or above
+	First  ID // the lowest, at least World.Peers
 	Number int
 }
 
 // MisdeedEvery is the time between two misdeeds of an adversary that makes up few identities.
 const MisdeedEvery = 250 * time.Millisecond
 
-// Pace returns the time between two misdeeds of an adversary that uses this number of identities in each. All of them
-// have a turn within a minute.
+// Pace returns the time between two misdeeds of an adversary that uses a number of identities in each. It uses all
+// of them within a minute, but makes at most a misdeed per millisecond.
 func (i Invented) Pace(each int) time.Duration {
 	return max(time.Millisecond, min(MisdeedEvery, time.Minute/time.Duration(max(1, i.Number/each))))
 }
 
-// Factory makes the peer of a host when it comes online: at the start, and again after each absence. Only the
-// collection outlives a restart. It may be called for several hosts at a time.
+// Factory makes the peer of a host when it comes online: at the start, and again after each absence. Of an earlier
+// session only the collection remains, and what a strategy keeps on disk. It may be called for several hosts at a
+// time.
 type Factory func(Host) Peer
 
 // Peer is one peer's machine.
 type Peer interface {
-	// Step takes in what happened at an instant, counted from the start of the run. Time never goes back.
+	// Step handles an input that happened at an instant, counted from the start of the run. The instants never
+	// decrease.
 	Step(now time.Duration, in Input)
 }
 
-// Measured is a Peer that measures its knowledge of others.
+// Measured is a Peer that measures what it knows of others.
 type Measured interface {
-	// DirectoryBytes is the size of all that it keeps about other peers, as on the wire.
+	// DirectoryBytes returns the size in bytes of all that the peer keeps about others, as on the wire.
 	DirectoryBytes() int
-	// Covers is the share of the network's peers whose collections it knows; below 0: it does not know collections.
+	// Covers returns the share of the network's peers whose collections the peer knows; below 0: it knows no
+	// collections.
 	Covers() float64
 }
 
-// ID names a peer of a run: they are numbered from 0.
+// ID is the number of a peer of a run, from 0.
 type ID int32
 
-// QueryID names a query of a run. 0 is none: a message without a query is upkeep.
+// QueryID is the number of a query of a run, from 1. 0 means no query: a message without a query is upkeep.
 type QueryID uint32
 
-// Key is a key that is looked for.
+// Key is a key of a run's collections.
 type Key struct {
-	Number      uint32              // among the keys of the run
+	Number      uint32              // number among the keys of the run
 	Fingerprint summary.Fingerprint // its keyed hash: filters are made of these
 }
 
@@ -90,32 +94,33 @@ const KeyBytes = 34
 type Query struct {
 	ID       QueryID
 	Key      Key
-	All      bool          // every holder is wanted; else one
-	Deadline time.Duration // holders found later don't count
+	All      bool          // the asker wants every holder; else one
+	Deadline time.Duration // holders found later do not count
 }
 
-// World has the facts that all peers of a run share. The functions are safe to call at any time and always give the
-// same answer, except Online, which changes between steps only.
+// World has the facts that all peers of a run share. Its functions may be called at any time. Apart from Online and
+// Holders, and from Collection after a change, they always return the same; these change between steps only.
 type World struct {
 	Peers  int
-	Seed   uint64 // of the run
+	Seed   uint64 // seed of the run
 	Params Params
-	Notes  bool // peers take notes if they can, for viewers of the run: see Watched
-	Star   bool // all begin at the same few peers: these have no more places for links than nodes have
+	Notes  bool // peers keep notes for viewers of the run, if they can: see Watched in package strategy/venn
+	Star   bool // all peers link to the same few first peers, which accept no more links than nodes do
 
-	Rates      func(ID) (up, down uint64)     // declared rates of a peer's line, bit/s
-	Collection func(ID) []summary.Fingerprint // of a peer, in no particular order; the caller's to change
+	Rates func(ID) (up, down uint64) // declared rates of a peer's line, bit/s
+	// keys of a peer, in no particular order; the caller may change the slice
+	Collection func(ID) []summary.Fingerprint
 
-	// What no peer can know: for oracles, and for models that begin in their steady state.
-	Holders func(Key) []ID              // all holders of a key, online or not, ascending; not to be changed
+	// No real peer can know the following. It is for oracles, and for models that begin in their steady state.
+	Holders func(Key) []ID              // holders of a key, online or not, ascending; must not be changed
 	Online  func(ID) bool               // reports whether a peer is there
-	Latency func(a, b ID) time.Duration // one way, without queueing
+	Latency func(a, b ID) time.Duration // one-way latency, without queueing
 }
 
-// ErrUnknown is matched when no strategy has a name.
+// ErrUnknown is matched by the error for a name that no strategy has.
 var ErrUnknown = errors.New("unknown strategy")
 
-// Share returns the share of the peers there of which something is so.
+// Share returns the share of the online peers for which so returns true.
 func (w World) Share(so func(ID) bool) float64 {
 	n, there := 0, 0
 	for p := range ID(w.Peers) {
@@ -128,8 +133,8 @@ func (w World) Share(so func(ID) bool) float64 {
 	return float64(n) / float64(max(1, there))
 }
 
-// Partner draws one of a number of peers, other than the host's own, of which something is so; where it finds none in
-// some tries, one with a link.
+// Partner draws one of the first peers, not the host's own, for which so returns true. If 32 draws give none, it
+// draws a peer with a link.
 func Partner(h Host, peers int, so func(ID) bool) (ID, bool) {
 	for range 32 {
 		if p := ID(h.Rand().IntN(peers)); p != h.Self() && so(p) {
@@ -143,7 +148,7 @@ func Partner(h Host, peers int, so func(ID) bool) (ID, bool) {
 	return links[h.Rand().IntN(len(links))], true
 }
 
-// Find picks strategies by name, in the order of the names. Errors match ErrUnknown.
+// Find returns the strategies with the names, in the order of the names. Errors match ErrUnknown.
 func Find(from []Strategy, names ...string) ([]Strategy, error) {
 	var out []Strategy
 	for _, name := range names {
@@ -156,7 +161,7 @@ func Find(from []Strategy, names ...string) ([]Strategy, error) {
 	return out, nil
 }
 
-// Names lists the names of strategies.
+// Names returns the names of strategies.
 func Names(of []Strategy) []string {
 	names := make([]string, len(of))
 	for i, s := range of {
@@ -165,7 +170,7 @@ func Names(of []Strategy) []string {
 	return names
 }
 
-// Scramble permutes the numbers in a way that looks random (the finalizer of SplitMix64).
+// Scramble permutes the 64-bit numbers so that the results look random (SplitMix64: its increment and finalizer).
 func Scramble(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -173,7 +178,7 @@ func Scramble(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// AppendBinary appends the bytes that stand for a key, KeyBytes of them.
+// AppendBinary appends a key as KeyBytes bytes.
 func (k Key) AppendBinary(b []byte) []byte {
 	b = append(b, make([]byte, KeyBytes-12)...)
 	b = binary.BigEndian.AppendUint64(b, uint64(k.Fingerprint))
