@@ -1,4 +1,5 @@
-// Package attenuated has peers tell their neighbours, in filters, which keys lie one, two and three hops away.
+// Package attenuated has strategies in which peers tell their neighbours, by filters, which keys are one, two and
+// three hops away.
 package attenuated
 
 import (
@@ -11,10 +12,10 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/filters"
 )
 
-// Strategy gives every peer, for each of its links, an array of filters: of the keys that are one hop away over it, two
-// hops, three.
+// Strategy gives every peer an array of filters for each of its links: of the keys that are one, two and three hops
+// away over that link.
 //
-// Upkeep doesn't grow with the network, but keys beyond the reach of the arrays are found by chance only.
+// Upkeep does not grow with the network, but a key beyond the reach of the arrays is found only by chance.
 var Strategy = strategy.Strategy{
 	Name:   "attenuated",
 	Source: "Rhea, Kubiatowicz, Probabilistic Location and Routing (INFOCOM 2002)",
@@ -31,7 +32,7 @@ var Strategy = strategy.Strategy{
 const (
 	depth    = 3
 	hashes   = 4
-	bits     = 640 // for every key of a collection
+	bits     = 640 // for every key of a mean collection, in each level
 	mostHops = 64
 	every    = 2 * time.Second
 )
@@ -48,7 +49,7 @@ func open(w strategy.World) (strategy.Factory, error) {
 	}, nil
 }
 
-// length returns the number of bits of a level.
+// length returns the number of bits of the filter of one level.
 func length(w strategy.World) uint64 {
 	perKey := float64(bits)
 	if w.Params.BitsPerKey > 0 {
@@ -57,11 +58,11 @@ func length(w strategy.World) uint64 {
 	return uint64(max(64, math.Ceil(perKey*filters.MeanSize(w))))
 }
 
-// attenuation is an array of filters. The filter at i stands for the keys that lie i hops from its sender, which itself
-// is at 0.
+// attenuation is an array of filters. The filter at i has the keys that are i hops from the sender; its own keys are
+// at 0.
 type attenuation [depth]*bloom.Filter
 
-// Kind names the message in published tables.
+// Kind returns the name of the message in published tables.
 func (attenuation) Kind() string { return "attenuation" }
 
 type peer struct {
@@ -79,7 +80,7 @@ func (a *peer) opening() int {
 	return bytes
 }
 
-// renew makes the array again from the neighbours' arrays.
+// renew makes the array from the neighbours' arrays. bytes is the size of the message that tells the change.
 func (a *peer) renew() (bytes int, changed bool) {
 	next := attenuation{a.told[0]}
 	bytes = strategy.Overhead
@@ -100,7 +101,8 @@ func (a *peer) renew() (bytes int, changed bool) {
 	return bytes, changed
 }
 
-// next returns the neighbour over which the key is nearest, as far as is known.
+// next returns the neighbour whose array has the key at the lowest level, drawn from equals; nil if none has it. It
+// leaves out visited peers.
 func (a *peer) next(w *walker) []strategy.ID {
 	h := filters.Hash(w.query.Key.Fingerprint)
 	best, at, equal := strategy.ID(-1), depth, 0
@@ -114,7 +116,7 @@ func (a *peer) next(w *walker) []strategy.ID {
 		case level < 0 || level > at:
 		case level < at:
 			best, at, equal = p, level, 1
-		default: // one of the equals, by chance
+		default: // each of the equals with the same probability
 			if equal++; a.host.Rand().IntN(equal) == 0 {
 				best = p
 			}

@@ -12,8 +12,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/filters"
 )
 
-// Papapetrou is Attenuated without the merging: in the same space each level holds a filter for every peer, reduced
-// until all fit. A query can go straight to the peer whose filter matches.
+// Papapetrou is Strategy without the merging. In the same space each level holds a filter for every peer, cut until
+// all fit. A query can go straight to the peer whose filter matches.
 var Papapetrou = strategy.Strategy{
 	Name: "attenuated-papapetrou",
 	Source: "Papapetrou, Siberski, Nejdl, Cardinality estimation and dynamic length adaptation for Bloom filters (Distributed and " +
@@ -28,16 +28,16 @@ var Papapetrou = strategy.Strategy{
 }
 
 const (
-	reducedLeast  = 3  // blocks of a filter
+	reducedLeast  = 3  // least number of blocks of a filter
 	reducedMost   = 32 // blocks of a whole filter
 	reducedRecord = 48
-	reducedNote   = 8 // that tells the number of blocks of a filter that count from now on
+	reducedNote   = 8 // bytes that tell how many blocks of a filter count from now on
 )
 
-// reducedRun is shared by all peers of a run. It has the whole filters; peers hold their first blocks.
+// reducedRun is shared by all peers of a run. It has the whole filters and their cut ones.
 type reducedRun struct {
 	world   strategy.World
-	bits    uint64                         // of a level
+	bits    uint64                         // bits of a level
 	filters []atomic.Pointer[bloom.Filter] // by peer and number of blocks
 }
 
@@ -54,14 +54,14 @@ func openPapapetrou(w strategy.World) (strategy.Factory, error) {
 // filter returns a peer's whole filter.
 func (r *reducedRun) filter(p strategy.ID) *bloom.Filter { return r.cut(reducedFilter{p, reducedMost}) }
 
-// cut returns the first blocks of a peer's filter, and makes them when they are first used.
+// cut returns a filter of the first blocks of a peer's filter. It makes the filter at the first call.
 func (r *reducedRun) cut(of reducedFilter) *bloom.Filter {
 	made := &r.filters[int(of.peer)*reducedMost+of.blocks-1]
 	if made.Load() == nil {
 		if of.blocks == reducedMost {
 			made.Store(r.make(of.peer))
 		} else {
-			f := r.filter(of.peer).Clone() // Truncate would change the whole one
+			f := r.filter(of.peer).Clone() // Truncate would change the whole filter
 			f.Truncate(of.blocks)
 			made.Store(f)
 		}
@@ -74,14 +74,14 @@ func (r *reducedRun) make(p strategy.ID) *bloom.Filter {
 	collection := r.world.Collection(p)
 	params, err := bloom.Goal{Keys: max(1, len(collection)), Bits: r.blockBits(len(collection)) * reducedMost, Partitioned: true}.Params()
 	if err != nil {
-		panic(err) // a block has a bit at least
+		panic(err) // cannot be: a block has at least a bit
 	}
 	f := filters.Empty(params)
 	filters.Fill(f, collection)
 	return f
 }
 
-// blockBits returns the length of a block of a filter of n keys.
+// blockBits returns the length in bits of a block of a filter of n keys.
 func (*reducedRun) blockBits(n int) uint64 { return uint64(math.Ceil(float64(max(1, n)) / math.Ln2)) }
 
 // reducedFilter is a peer's filter cut to its first blocks.
@@ -90,10 +90,10 @@ type reducedFilter struct {
 	blocks int
 }
 
-// reducedLevels are filters by their peers' distance from the sender, of each level ascending by peer.
+// reducedLevels has the filters by their peers' distance in hops from the sender, each level ascending by peer.
 type reducedLevels [depth][]reducedFilter
 
-// Kind names the message in published tables.
+// Kind returns the name of the message in published tables.
 func (reducedLevels) Kind() string { return "reducedlevels" }
 
 type reducedPeer struct {
@@ -112,7 +112,7 @@ func (r *reducedPeer) renew() (bytes int, changed bool) {
 	return bytes, bytes > strategy.Overhead
 }
 
-// make puts the levels together from the neighbours' levels: each peer once, where it is nearest.
+// make makes the levels from the neighbours' levels: each peer once, at its lowest level.
 func (r *reducedPeer) make() reducedLevels {
 	self := r.host.Self()
 	levels := reducedLevels{r.fit([]reducedFilter{{self, reducedMost}})}
@@ -139,11 +139,11 @@ func (r *reducedPeer) make() reducedLevels {
 
 func byPeer(a, b reducedFilter) int { return cmp.Compare(a.peer, b.peer) }
 
-// fit cuts filters so that they take no more than a level has, all in the same measure. Where even that takes too much,
-// the peers that are left out are always the same here, and others elsewhere.
+// fit cuts all filters to the same number of blocks, so that they fit in a level. If even reducedLeast blocks do not
+// fit, it leaves out peers. Each peer leaves out others, always the same ones.
 func (r *reducedPeer) fit(all []reducedFilter) []reducedFilter {
 	block := func(p strategy.ID) uint64 { return r.run.filter(p).Params().BlockBits }
-	one := uint64(0) // bits of a block of each
+	one := uint64(0) // bits that one block of each filter takes
 	for _, f := range all {
 		one += block(f.peer)
 	}
@@ -162,7 +162,7 @@ func (r *reducedPeer) fit(all []reducedFilter) []reducedFilter {
 	return all
 }
 
-// bytes returns the size of a message about levels to a neighbour that knows the old ones.
+// bytes returns the size of a message that tells the levels now to a neighbour that knows the old ones.
 func (r *reducedPeer) bytes(old, now reducedLevels) int {
 	known := map[strategy.ID]int{}
 	for _, level := range old {
@@ -184,13 +184,14 @@ func (r *reducedPeer) bytes(old, now reducedLevels) int {
 			bytes += max(0, f.blocks-had) * int(r.run.filter(f.peer).Params().BlockBits) / 8
 		}
 	}
-	return bytes + reducedNote*len(known) // these are gone
+	return bytes + reducedNote*len(known) // peers that are in no level any more
 }
 
-// next returns the peers whose filters match, as far as is known here.
+// next returns the peers whose filters match, lower levels and then longer filters first. It leaves out visited
+// peers.
 func (r *reducedPeer) next(w *walker) []strategy.ID {
 	type match struct{ peer, level, blocks int }
-	best := map[strategy.ID]match{} // the longest filter known of a peer counts
+	best := map[strategy.ID]match{} // of each peer the longest filter, and of equal ones that of the lowest level
 	for _, p := range r.host.Links() {
 		for level, filters := range r.heard[p] {
 			for _, f := range filters {

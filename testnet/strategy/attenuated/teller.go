@@ -7,14 +7,14 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/upkeep"
 )
 
-// teller tells neighbours, as a T, which keys lie behind its peer, and holds the neighbours' Ts.
+// teller tells the neighbours, by a message T, which keys lie behind its peer, and holds the neighbours' messages.
 type teller[T strategy.Named] struct {
 	host      strategy.Host
 	walk      walk
 	allowance upkeep.Allowance
 	told      T                 // the last T told to neighbours
-	heard     map[strategy.ID]T // by neighbour
-	due       bool              // a wake is asked for
+	heard     map[strategy.ID]T // latest T of each neighbour
+	due       bool              // an update is planned
 }
 
 func newTeller[T strategy.Named](h strategy.Host, w strategy.World, first T) teller[T] {
@@ -24,14 +24,14 @@ func newTeller[T strategy.Named](h strategy.Host, w strategy.World, first T) tel
 	}
 }
 
-// content is the part of the machine that differs between the two kinds of filters.
+// content is the part of a machine in which the two strategies differ.
 type content interface {
-	// opening is the bytes of the state that a new neighbour receives.
+	// opening returns the size in bytes of the state that a new neighbour receives.
 	opening() int
-	// renew computes the state to send from the state received. It returns whether that differs, and the bytes of the
-	// difference.
+	// renew computes the state to tell from the states received. It reports whether the state changed, and the size
+	// in bytes of a message with the changes.
 	renew() (bytes int, changed bool)
-	// next returns the peers to which a query goes next.
+	// next returns the peers to which a walker goes next, in order.
 	next(*walker) []strategy.ID
 }
 
@@ -60,7 +60,7 @@ func (t *teller[T]) send(to strategy.ID, bytes int) {
 	t.host.Send(to, strategy.Message{Body: t.told, Bytes: bytes})
 }
 
-// changed schedules an update of the neighbours.
+// changed plans an update of the neighbours, unless one is planned.
 func (t *teller[T]) changed(now time.Duration) {
 	if !t.due {
 		t.due = true
@@ -68,7 +68,7 @@ func (t *teller[T]) changed(now time.Duration) {
 	}
 }
 
-// update tells all neighbours the changes, when the allowance permits.
+// update tells all neighbours the changes, once the allowance permits it.
 func (t *teller[T]) update(now time.Duration, c content) {
 	if !t.allowance.Ready(now) {
 		t.changed(now)

@@ -8,19 +8,19 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/visits"
 )
 
-// walk walks queries from peer to peer, to where filters match.
+// walk passes queries from peer to peer, to where filters match.
 type walk struct {
 	host strategy.Host
-	hops int                // of a query
-	came visits.Visits[int] // hops of walkers when they came by last
+	hops int                // most hops of a query
+	came visits.Visits[int] // number of peers on the longest way by which each query's walker has come here
 }
 
-// walker is a query on its way.
+// walker is a query on its way from peer to peer.
 type walker struct {
 	query   strategy.Query
 	asker   strategy.ID
-	left    int           // further hops
-	visited []strategy.ID // in the order of visits, the asker first
+	left    int           // hops that are left
+	visited []strategy.ID // peers visited, in order, the asker first
 	plan    []strategy.ID // peers to go to next
 }
 
@@ -28,19 +28,19 @@ type hit struct{ hops int }
 
 const (
 	walkerBytes = strategy.Overhead + strategy.KeyBytes + 16 + 38
-	nameBytes   = 8 // of a peer in a walker
+	nameBytes   = 8 // bytes of a peer's name in a walker
 )
 
 func newWalk(h strategy.Host, w strategy.World) walk {
 	hops := mostHops
 	if w.Params.Budget > 0 {
-		hops = max(1, w.Params.Budget-1) // and the answer
+		hops = max(1, w.Params.Budget-1) // one message is the answer
 	}
 	return walk{host: h, hops: hops}
 }
 
-// step handles the inputs of queries. next tells where a walker should go from here, in order: peers that it hasn't
-// visited.
+// step handles the inputs of queries. next returns the unvisited peers to which a walker should go from here, in
+// order.
 func (m *walk) step(now time.Duration, in strategy.Input, next func(*walker) []strategy.ID) {
 	switch in := in.(type) {
 	case strategy.Started:
@@ -54,14 +54,14 @@ func (m *walk) step(now time.Duration, in strategy.Input, next func(*walker) []s
 			m.host.Found(in.Message.Query, in.From, b.hops)
 		}
 	case strategy.Failed:
-		if w, ok := in.Message.Body.(walker); ok { // it has been there in vain
+		if w, ok := in.Message.Body.(walker); ok { // visited has the peer that failed
 			m.pass(now, w, next)
 		}
 	}
 }
 
-// arrive takes in a walker. One that comes a second time goes nowhere: each has gone further than before when it comes
-// again.
+// arrive handles a walker that has come. A walker may come again if it has visited more peers than the last time;
+// else it is a copy, and is dropped.
 func (m *walk) arrive(now time.Duration, w walker, next func(*walker) []strategy.ID) {
 	if far, _ := m.came.Get(w.query.ID); far >= len(w.visited) {
 		return
@@ -77,7 +77,8 @@ func (m *walk) arrive(now time.Duration, w walker, next func(*walker) []strategy
 	m.pass(now, w, next)
 }
 
-// pass sends a walker where it is to go, and where nothing is known to a neighbour by chance, rather to a new one.
+// pass sends a walker to the next peer of its plan. If next plans nothing, it sends the walker to a random
+// neighbour, unvisited if there is one.
 func (m *walk) pass(now time.Duration, w walker, next func(*walker) []strategy.ID) {
 	if w.left == 0 || now >= w.query.Deadline {
 		return

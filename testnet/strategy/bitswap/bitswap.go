@@ -8,7 +8,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/probe"
 )
 
-// Strategy broadcasts a wish to all peers with a link. It finds only their keys, and has no upkeep but the links
+// Strategy asks all linked peers for the key. It finds only keys that these hold, and has no upkeep but the links
 // themselves.
 var Strategy = strategy.Strategy{
 	Name:   "bitswap",
@@ -32,7 +32,7 @@ func (p *peer) Step(_ time.Duration, in strategy.Input) {
 	}
 	if s, is := in.(strategy.Started); is {
 		q := s.Query
-		q.All = true // all are asked at once, also for one holder
+		q.All = true // all peers are asked at once, even if one holder is wanted
 		p.prober.Start(q, append([]strategy.ID(nil), p.host.Links()...), 1)
 	}
 }

@@ -23,16 +23,17 @@ func Fill(f *bloom.Filter, collection []summary.Fingerprint) {
 	}
 }
 
-// Compressed returns the length in bytes of a filter when it is entropy-coded.
+// Compressed returns the length in bytes of the entropy-coded filter.
 func Compressed(f *bloom.Filter) int {
 	return f.Params().CodedBytes(f.OnesCount())
 }
 
-// Changed returns the length in bytes of the entropy-coded difference between two filters of the same parameters.
+// Changed returns the length in bytes of the entropy-coded difference between two filters. It panics if their
+// parameters differ.
 func Changed(a, b *bloom.Filter) int {
 	common, err := a.AndOnesCount(b)
 	if err != nil {
-		panic(err) // as parameters differ
+		panic(err) // the parameters differ
 	}
 	differing := a.OnesCount() + b.OnesCount() - 2*common
 	return a.Params().CodedBytes(differing)
@@ -42,12 +43,12 @@ func Changed(a, b *bloom.Filter) int {
 func Empty(p bloom.Params) *bloom.Filter {
 	f, err := bloom.New(p)
 	if err != nil {
-		panic(err) // the parameters are ours
+		panic(err) // the caller's parameters are wrong
 	}
 	return f
 }
 
-// Merge adds a filter of the same parameters to another.
+// Merge adds the keys of filter f to another of the same parameters.
 func Merge(into, f *bloom.Filter) {
 	if err := into.Merge(f); err != nil {
 		panic(err)

@@ -1,4 +1,4 @@
-// Package flooding passes queries to everybody, as Gnutella did.
+// Package flooding passes queries to all neighbours, as Gnutella did.
 package flooding
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/visits"
 )
 
-// Strategy passes a query to all neighbours, which pass it on to theirs, as far as its time to live allows.
+// Strategy passes a query to all neighbours, and each passes it on to its own, until its time to live is over.
 var Strategy = strategy.Strategy{
 	Name:   "flooding",
 	Source: "Gnutella 0.4 protocol specification (Clip2, 2000)",
@@ -32,18 +32,18 @@ const (
 type peer struct {
 	host   strategy.Host
 	budget int                        // messages of a query; 0: no bound
-	seen   visits.Visits[strategy.ID] // the peer from which a query came by; itself for its own
+	seen   visits.Visits[strategy.ID] // the peer from which each query came; this peer for its own
 }
 
 type query struct {
 	query strategy.Query
-	ttl   int // further hops
-	hops  int // so far
+	ttl   int // hops that are left
+	hops  int // hops to the receiver
 }
 
 type hit struct {
 	holder strategy.ID
-	hops   int // from the asker to the holder
+	hops   int // hops from the asker to the holder
 }
 
 func (f *peer) Step(now time.Duration, in strategy.Input) {
@@ -61,7 +61,7 @@ func (f *peer) Step(now time.Duration, in strategy.Input) {
 	}
 }
 
-// ttl returns the number of hops that an own query goes.
+// ttl returns the number of hops of a query of this peer.
 func (f *peer) ttl() int {
 	if f.budget == 0 {
 		return timeToLive
@@ -76,7 +76,7 @@ func (f *peer) ttl() int {
 	return ttl
 }
 
-// pass sends a query to all neighbours but the one that it came from.
+// pass sends a query to all neighbours but the one from which it came.
 func (f *peer) pass(q query, from strategy.ID) {
 	q.ttl--
 	q.hops++
@@ -104,7 +104,7 @@ func (f *peer) query(now time.Duration, from strategy.ID, q query) {
 	}
 }
 
-// hit sends an answer back the way that the query came.
+// hit sends an answer back over the way that the query came.
 func (f *peer) hit(q strategy.QueryID, b hit) {
 	from, seen := f.seen.Get(q)
 	switch {

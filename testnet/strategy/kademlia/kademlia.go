@@ -14,8 +14,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/upkeep"
 )
 
-// Strategy keeps a record of every provider of every key with the 20 peers nearest to the key, as the IPFS DHT does. It
-// publishes them region by region.
+// Strategy keeps a record of every provider of every key at the 20 peers nearest to the key, as the IPFS DHT does.
+// It publishes a peer's keys region by region.
 //
 // A query takes O(log n) hops. Upkeep grows with the number of keys held: each costs 20 records every 22 hours.
 var Strategy = strategy.Strategy{
@@ -28,7 +28,7 @@ var Strategy = strategy.Strategy{
 	Open:       func(w strategy.World) (strategy.Factory, error) { return open(w, true) },
 }
 
-// Classic is Kademlia with a lookup for every key that is published, as before the sweep.
+// Classic is Kademlia with a lookup for every key that is published, as IPFS did before the sweep.
 var Classic = strategy.Strategy{
 	Name:       "kademlia-classic",
 	Source:     Strategy.Source,
@@ -46,29 +46,30 @@ const model = "k = 20, 10 requests under way in a lookup, which ends when the 3 
 	"of records (48 h), signed addresses, values, NAT. Params.Upkeep delays publishing."
 
 const (
-	bucketSize  = 20
-	alpha       = 10
-	beta        = 3  // nearest peers that have answered when a lookup has converged
-	workers     = 16 // lookups for upkeep at one time
-	republish   = 22 * time.Hour
-	refresh     = 10 * time.Minute
-	dialWithin  = 9 * time.Second // of joining: a pair that dials each other at the same time pays twice
+	bucketSize = 20
+	alpha      = 10
+	beta       = 3  // number of the nearest peers whose answers end the search of a lookup
+	workers    = 16 // largest number of lookups for upkeep at one time
+	republish  = 22 * time.Hour
+	refresh    = 10 * time.Minute
+	// longest time from joining to dialling; spread out, because two peers that dial each other at once pay twice
+	dialWithin  = 9 * time.Second
 	never       = time.Duration(math.MaxInt64)
 	findBytes   = strategy.Overhead + 6 + strategy.KeyBytes
-	peerBytes   = 64 // a peer's id and an address or two
+	peerBytes   = 64 // bytes of a peer's id and one or two addresses
 	answerBytes = strategy.Overhead + 6 + strategy.KeyBytes
 	recordBytes = strategy.Overhead + 6 + strategy.KeyBytes + peerBytes
 )
 
-// run has what all peers of a run share: their places in the space of hashes, and the truth that tables begin with.
+// run has what all peers of a run share.
 type run struct {
 	world strategy.World
 	sweep bool
-	order []strategy.ID // all peers, by their place
-	disks []records     // by peer: records that outlive its sessions
+	order []strategy.ID // all peers, in the order of their places
+	disks []records     // records of each peer, which outlive its sessions
 }
 
-// place returns the place of a peer in the space of hashes: 64 bits stand for SHA-256's 256.
+// place returns the place of a peer in the space of hashes: 64 bits in place of SHA-256's 256.
 func place(p strategy.ID) uint64 { return strategy.Scramble(uint64(p) + 1<<40) }
 
 // target returns the place of a key.
@@ -96,14 +97,14 @@ type peer struct {
 	prober    probe.Prober
 	allowance upkeep.Allowance
 
-	buckets [64][]strategy.ID // by bits in common with our own place
+	buckets [64][]strategy.ID // peers of the table, by the number of bits that their places share with our own
 	records *records
 
 	lookups map[uint32]*lookup
-	last    uint32                      // number of a lookup
-	queries map[strategy.QueryID]uint32 // lookups of own queries
-	work    []work                      // upkeep to be done
-	working int                         // lookups for it under way
+	last    uint32                      // number of the latest lookup
+	queries map[strategy.QueryID]uint32 // lookups of this peer's own queries
+	work    []work                      // lookups for upkeep that wait
+	working int                         // lookups for upkeep under way
 
 	now                          time.Duration
 	dialAt, publishAt, refreshAt time.Duration
@@ -112,17 +113,17 @@ type peer struct {
 // lookup looks for the peers nearest to a place, and for providers of a key on the way.
 type lookup struct {
 	number    uint32
-	query     strategy.Query // ID 0: upkeep
+	query     strategy.Query // the query it is for; ID 0: upkeep
 	work      work
-	contacts  []contact     // nearest first
-	open      int           // requests without an answer
-	providers []strategy.ID // named so far
+	contacts  []contact     // peers known to the lookup, nearest first
+	open      int           // requests whose answer is awaited
+	providers []strategy.ID // providers named so far
 }
 
 type contact struct {
 	peer  strategy.ID
 	far   uint64
-	hops  int // over which it got to be known
+	hops  int // hops over which the lookup learned of the peer
 	state state
 }
 
@@ -140,17 +141,17 @@ type (
 		lookup uint32
 		target uint64
 		key    strategy.Key
-		want   bool // providers of the key
+		want   bool // the answer should name providers of the key
 	}
 	nearest struct {
 		lookup    uint32
 		peers     []strategy.ID
 		providers []strategy.ID
 	}
-	provide struct{ keys []summary.Fingerprint } // which the sender holds; a message for each
+	provide struct{ keys []summary.Fingerprint } // keys that the sender holds; counted as a message for each
 )
 
-// Names of kinds of messages in published tables.
+// Kind returns the name of a message in published tables.
 func (find) Kind() string    { return "find" }
 func (nearest) Kind() string { return "nearest" }
 func (provide) Kind() string { return "provide" }
@@ -182,7 +183,7 @@ func (k *peer) Step(now time.Duration, in strategy.Input) {
 	}
 }
 
-// DirectoryBytes implements [strategy.Measured]: the table, and the records of others' keys.
+// DirectoryBytes implements [strategy.Measured]: the table, and the provider records kept for others.
 func (k *peer) DirectoryBytes() int {
 	k.records.sort()
 	bytes := len(k.records.list) * (strategy.KeyBytes + peerBytes)
@@ -195,7 +196,7 @@ func (k *peer) DirectoryBytes() int {
 // Covers implements [strategy.Measured]: a peer knows holders of some keys, but no collection.
 func (k *peer) Covers() float64 { return -1 }
 
-// join fills the table: each bucket with peers drawn from the ones online in its part of the space, up to its size.
+// join fills the table. Each bucket gets peers drawn from those online in its part of the space, up to bucketSize.
 func (k *peer) join() {
 	self := place(k.host.Self())
 	for b := range k.buckets {
@@ -212,7 +213,7 @@ func (k *peer) join() {
 	k.host.Wake(k.dialAt)
 }
 
-// draw draws peers that are online, at most a bucket of them.
+// draw draws up to bucketSize of the peers that are online.
 func (k *peer) draw(from []strategy.ID) []strategy.ID {
 	var out []strategy.ID
 	if len(from) <= 4*bucketSize {
@@ -233,7 +234,7 @@ func (k *peer) bucket(p strategy.ID) *[]strategy.ID {
 	return &k.buckets[min(63, bits.LeadingZeros64(place(p)^place(k.host.Self())))]
 }
 
-// meet notes a peer if its bucket has room.
+// meet adds a peer to its bucket if that has room.
 func (k *peer) meet(p strategy.ID) {
 	if b := k.bucket(p); len(*b) < bucketSize && !slices.Contains(*b, p) {
 		*b = append(*b, p)
@@ -245,7 +246,7 @@ func (k *peer) forget(p strategy.ID) {
 	*b = slices.DeleteFunc(*b, func(o strategy.ID) bool { return o == p })
 }
 
-// nearest returns the peers of the table that are nearest to a place, nearest first.
+// nearest returns the bucketSize peers of the table that are nearest to a place, nearest first.
 func (k *peer) nearest(target uint64) []strategy.ID {
 	common := min(63, bits.LeadingZeros64(target^place(k.host.Self())))
 	out := append(make([]strategy.ID, 0, 4*bucketSize), k.buckets[common]...)
@@ -253,7 +254,8 @@ func (k *peer) nearest(target uint64) []strategy.ID {
 		slices.SortFunc(part, func(a, b strategy.ID) int { return cmp.Compare(place(a)^target, place(b)^target) })
 	}
 	byFar(out)
-	if n := len(out); n < bucketSize { // peers that differ from us only in later bits are as far as we are
+	// peers that share more bits with us are nearly as far from the target as we are
+	if n := len(out); n < bucketSize {
 		for _, b := range k.buckets[common+1:] {
 			out = append(out, b...)
 		}
@@ -267,7 +269,7 @@ func (k *peer) nearest(target uint64) []strategy.ID {
 	return out[:min(bucketSize, len(out))]
 }
 
-// upkeep does upkeep that is due, and plans the next.
+// upkeep does the upkeep that is due, and asks to be woken for the next.
 func (k *peer) upkeep() {
 	now := k.now
 	if now >= k.dialAt {
@@ -305,7 +307,7 @@ func (k *peer) upkeep() {
 	k.host.Wake(next)
 }
 
-// look starts a lookup.
+// look starts a lookup for a query, or for upkeep.
 func (k *peer) look(q strategy.Query, w work) {
 	k.last++
 	l := &lookup{number: k.last, query: q, work: w}
@@ -318,7 +320,7 @@ func (k *peer) look(q strategy.Query, w work) {
 	k.advance(l)
 }
 
-// hear takes in names of peers.
+// hear adds peers to the contacts of a lookup.
 func (k *peer) hear(l *lookup, peers []strategy.ID, hops int) {
 	for _, p := range peers {
 		far := place(p) ^ l.work.target
@@ -329,7 +331,7 @@ func (k *peer) hear(l *lookup, peers []strategy.ID, hops int) {
 	}
 }
 
-// name takes in providers, which are then asked.
+// name adds providers to a lookup, and has the new ones asked for the key.
 func (k *peer) name(l *lookup, providers []strategy.ID, hops int) {
 	var candidates []strategy.ID
 	for _, p := range providers {
@@ -343,8 +345,8 @@ func (k *peer) name(l *lookup, providers []strategy.ID, hops int) {
 	}
 }
 
-// advance asks the peers that there are to ask, and ends a lookup that has heard all it wanted to. While one holder is
-// wanted and a provider is being asked, it waits for that.
+// advance sends a lookup's next requests, or ends it if none is open. If one holder is wanted and a provider is
+// being asked, it waits for the provider's answer.
 func (k *peer) advance(l *lookup) {
 	if k.prober.Asking(l.query.ID) && !l.query.All {
 		return
@@ -371,10 +373,11 @@ func (k *peer) send(to strategy.ID, m strategy.Message) {
 	k.host.Send(to, m)
 }
 
-// next returns the peer to ask next: the nearest. When the three nearest have answered, it must be among the 20
-// nearest.
+// next returns the nearest peer that was not asked. Once the three nearest have answered, it returns only peers of
+// the 20 nearest; nil: there is none.
 func (l *lookup) next() *contact {
-	there, converged := 0, true // so far: contacts that haven't failed; the first three of them have answered
+	// there: contacts so far that have not failed; converged: none of the first three of them is still asked
+	there, converged := 0, true
 	for i := range l.contacts {
 		c := &l.contacts[i]
 		if c.state == failed {
@@ -412,7 +415,7 @@ func (k *peer) receive(from strategy.ID, m strategy.Message) {
 	}
 }
 
-// answered takes in a peer's answer, or that it can't answer: only the first time.
+// answered handles the first answer of a peer to a lookup, or the failure to reach it.
 func (k *peer) answered(lookup uint32, from strategy.ID, state state, b nearest) {
 	l, open := k.lookups[lookup]
 	if !open {
@@ -430,7 +433,7 @@ func (k *peer) answered(lookup uint32, from strategy.ID, state state, b nearest)
 	k.advance(l)
 }
 
-// probed hears that all providers named so far have been asked.
+// probed is called when all providers of a query named so far have answered.
 func (k *peer) probed(q strategy.Query, found bool) {
 	l, running := k.lookups[k.queries[q.ID]]
 	enough := found && !q.All
@@ -444,7 +447,7 @@ func (k *peer) probed(q strategy.Query, found bool) {
 	}
 }
 
-// finish ends a lookup: a query waits for providers still, upkeep publishes.
+// finish ends a lookup. A query goes on while providers are being asked. A lookup for upkeep publishes its keys.
 func (k *peer) finish(l *lookup) {
 	delete(k.lookups, l.number)
 	if l.query.ID != 0 {

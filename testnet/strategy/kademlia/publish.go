@@ -12,22 +12,24 @@ import (
 // work is a lookup for upkeep: to refresh a bucket, or to publish keys.
 type work struct {
 	target uint64
-	keys   []strategy.Key // to be published, in the order of their places, target first; none: of a refresh, or of a region
-	region *region        // whose peers are looked for
-	shared int            // bits that the peers looked for share with the target
+	// keys to be published, in the order of their places, beginning with target; none for a refresh, or for a
+	// further lookup in a region
+	keys   []strategy.Key
+	region *region // region whose peers the lookup is for
+	shared int     // number of bits that the peers it looks for share with the target
 }
 
-// region is a part of the space of hashes with at least 20 peers in it, if the network has as many. The keys in it are
-// published when all its peers are known.
+// region is a part of the space of hashes with at least 20 peers in it, if the network has as many. Its keys are
+// published once all its peers are known.
 type region struct {
-	place uint64         // of a key in it
-	bits  int            // that all places in it share
-	keys  []strategy.Key // to be published, some of them in later regions
-	peers []strategy.ID  // known so far
+	place uint64         // place of a key in it
+	bits  int            // number of bits that all places in it share
+	keys  []strategy.Key // keys to be published; the last ones may belong to later regions
+	peers []strategy.ID  // peers known so far
 	rest  []work
 }
 
-// publish plans to publish all keys, in the order of their places.
+// publish plans lookups to publish all keys, in the order of their places.
 func (k *peer) publish() {
 	var keys []strategy.Key
 	for _, f := range k.run.world.Collection(k.host.Self()) {
@@ -44,8 +46,8 @@ func (k *peer) publish() {
 	}
 }
 
-// parted returns the number of bits of a place that decide its part in a sweep. There are no more parts than lookups at
-// one time, and none is smaller than the region around ourselves.
+// parted returns the number of bits of a place that decide its part of a sweep. There are at most as many parts as
+// workers, and none is smaller than the region around this peer.
 func (k *peer) parted() int {
 	self := place(k.host.Self())
 	near := k.nearest(self)
@@ -55,7 +57,7 @@ func (k *peer) parted() int {
 	return min(bits.Len(workers)-1, bits.LeadingZeros64(place(near[bucketSize-1])^self))
 }
 
-// gather takes in the end of a lookup for publishing.
+// gather handles the end of a lookup for publishing.
 func (k *peer) gather(l *lookup) {
 	there := slices.DeleteFunc(l.contacts, func(c contact) bool { return c.state == failed })
 	var peers []strategy.ID
@@ -66,7 +68,8 @@ func (k *peer) gather(l *lookup) {
 		k.provide(peers, l.work.keys)
 		return
 	}
-	complete := 0 // peers that share this number of bits with the target are all known: nearer ones than the 20th
+	// all peers that share this number of bits with the target are known, because they are nearer than the 20th
+	complete := 0
 	if len(there) >= bucketSize {
 		complete = bits.LeadingZeros64(there[bucketSize-1].far) + 1
 	}
@@ -78,8 +81,9 @@ func (k *peer) gather(l *lookup) {
 	k.explored(w, complete, peers)
 }
 
-// explored adds peers to a region. The unknown part lies on the other sides of the branchings between the complete
-// part, where all peers are known, and the whole region.
+// explored adds peers to a region, and plans a lookup for each part of it in which not all peers are known. These
+// parts lie beside the complete part, in which all peers share complete bits with the target. If no part is left, it
+// publishes the region's keys.
 func (k *peer) explored(w work, complete int, peers []strategy.ID) {
 	r := w.region
 	for _, p := range peers {
@@ -106,7 +110,7 @@ func (k *peer) explored(w work, complete int, peers []strategy.ID) {
 	}
 }
 
-// provide sends the record of each key to the 20 peers nearest to it.
+// provide sends a record for each key to the 20 peers nearest to it.
 func (k *peer) provide(peers []strategy.ID, keys []strategy.Key) {
 	records := map[strategy.ID][]summary.Fingerprint{}
 	for _, key := range keys {
@@ -123,7 +127,7 @@ func (k *peer) provide(peers []strategy.ID, keys []strategy.Key) {
 	}
 }
 
-// records are provider records, sorted when they are asked for.
+// records has provider records. They are sorted when they are read.
 type records struct {
 	list   []record
 	sorted bool
@@ -139,7 +143,7 @@ func (r *records) add(key summary.Fingerprint, provider strategy.ID) {
 	r.sorted = false
 }
 
-// sort puts the records in order, each once.
+// sort sorts the records and removes copies.
 func (r *records) sort() {
 	if r.sorted {
 		return
