@@ -12,7 +12,7 @@ import (
 type walk struct {
 	host strategy.Host
 	hops int                // most hops of a query
-	came visits.Visits[int] // number of peers on the longest way by which each query's walker has come here
+	came visits.Visits[int] // number of peers that each query's walker had visited when it last came here
 }
 
 // walker is a query on its way from peer to peer.

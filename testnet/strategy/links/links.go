@@ -1,5 +1,5 @@
-// Package links holds an engine's state of the links of a strategy's peers, and the rules by which it opens them. The
-// simulator and package drive both go by it, so that a strategy has the same links on both.
+// Package links holds the state of the links of a strategy's peers, and the rules by which an engine opens links.
+// The simulator and package drive both use it, so that a strategy has the same links in both.
 package links
 
 import (
@@ -12,16 +12,16 @@ import (
 // Links are the links of one peer. The zero value has none.
 type Links struct {
 	open    []strategy.ID // ascending
-	dialing []strategy.ID // asked for
+	dialing []strategy.ID // peers to which a link is asked for
 }
 
 // Open returns the peers with a link, ascending. The slice is valid until the next change and must not be changed.
 func (l *Links) Open() []strategy.ID { return l.open }
 
-// Index returns the place of a peer in Open.
+// Index returns the index of a peer in Open.
 func (l *Links) Index(p strategy.ID) (at int, linked bool) { return slices.BinarySearch(l.open, p) }
 
-// Dial notes that a link is asked for. It returns false if there is one, or one is being asked for.
+// Dial notes that a link is asked for. It returns false if there is one, or one is asked for already.
 func (l *Links) Dial(p strategy.ID) bool {
 	if _, linked := l.Index(p); linked || slices.Contains(l.dialing, p) {
 		return false
@@ -37,14 +37,14 @@ func (l *Links) Dialled(p strategy.ID) {
 	}
 }
 
-// Add notes that a link is open that was not, and returns where it stands in Open.
+// Add adds a link that was not open, and returns its index in Open.
 func (l *Links) Add(p strategy.ID) int {
 	at, _ := l.Index(p)
 	l.open = slices.Insert(l.open, at, p)
 	return at
 }
 
-// Remove notes that a link is gone. It returns where it stood; false: there was none.
+// Remove removes a link, and returns its index in Open before. linked is false if there was none.
 func (l *Links) Remove(p strategy.ID) (at int, linked bool) {
 	if at, linked = l.Index(p); linked {
 		l.open = slices.Delete(l.open, at, at+1)
@@ -52,8 +52,8 @@ func (l *Links) Remove(p strategy.ID) (at int, linked bool) {
 	return at, linked
 }
 
-// Draw draws one of the peers there to open a link to; false: none was found in a few tries. linked reports whether
-// there is a link to a peer.
+// Draw draws an online peer to open a link to; false: eight draws gave none. linked reports whether there is a link
+// to a peer already.
 func Draw(rng *rand.Rand, self strategy.ID, w *strategy.World, linked func(strategy.ID) bool) (strategy.ID, bool) {
 	return draw(rng, self, w, linked, 8)
 }
@@ -70,13 +70,15 @@ func draw(rng *rand.Rand, self strategy.ID, w *strategy.World, linked func(strat
 // Rules set the number of links that a peer opens.
 type Rules struct {
 	Degree   int  // links of a peer in the topology, on average
-	Connects bool // the strategy chooses its links itself
+	Connects bool // the strategy opens links itself
 }
 
-// bootstrap is the number of links that a peer opens when it comes, if its strategy then chooses links itself.
+// bootstrap is the number of links that the engine opens for a peer when it comes online, if its strategy then opens
+// links itself.
 const bootstrap = 2
 
-// Of returns the rules for a strategy in a topology of some degree: if it chooses its links itself, it begins with few.
+// Of returns the rules for a strategy in a topology of a mean degree. A strategy that opens links itself begins with
+// few.
 func Of(s *strategy.Strategy, degree int) Rules {
 	if s.Connects {
 		return Rules{2 * bootstrap, true}
@@ -84,12 +86,13 @@ func Of(s *strategy.Strategy, degree int) Rules {
 	return Rules{degree, false}
 }
 
-// Coming returns the number of links that a peer opens when it comes. They lead to peers drawn at random, as addresses
-// kept from before would.
+// Coming returns the number of links that a peer opens when it comes online. They lead to peers drawn at random, in
+// place of addresses kept from before.
 func (r Rules) Coming() int { return max(1, r.Degree/2) }
 
-// Start returns the links that open at the start: the topology's between peers that are there. A peer that lacks links
-// because others are away opens links to random peers in their place, up to the number that a newcomer opens.
+// Start returns the links that open at the start: those of the topology between peers that are there. A peer that
+// lacks links because others are away opens links to random peers in their place, up to the number that a newcomer
+// opens.
 func (r Rules) Start(topology [][2]strategy.ID, peers int, there func(strategy.ID) bool, rng *rand.Rand) (open [][2]strategy.ID) {
 	all, has := make([]int, peers), make([]int, peers)
 	pairs := map[[2]strategy.ID]bool{}
@@ -120,7 +123,8 @@ func (r Rules) Start(topology [][2]strategy.ID, peers int, there func(strategy.I
 	return open
 }
 
-// Least returns the number of links below which a lost one is replaced, by one to a peer drawn at random.
+// Least returns the least number of links of a peer. With fewer, a link to a peer drawn at random replaces a lost
+// one.
 func (r Rules) Least() int {
 	if r.Connects {
 		return 1
@@ -128,5 +132,5 @@ func (r Rules) Least() int {
 	return r.Coming()
 }
 
-// Missing returns the number of links to open now, without the ones being opened.
+// Missing returns the number of links to open now, beyond those that are being opened.
 func (r Rules) Missing(l *Links) int { return max(0, r.Least()-len(l.open)-len(l.dialing)) }

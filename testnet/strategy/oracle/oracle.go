@@ -1,4 +1,4 @@
-// Package oracle asks peers that are known to hold the key.
+// Package oracle has a strategy that looks up the truth: it asks only peers that hold the key.
 package oracle
 
 import (
@@ -8,9 +8,9 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/probe"
 )
 
-// Strategy asks a peer that is known to hold the key. No strategy finds with fewer messages than this question and its
-// answer. Some are faster: they have a connection where the oracle needs a new one, or ask several holders and take the
-// quickest answer.
+// Strategy asks a peer that is known to hold the key. No strategy finds a holder with fewer messages than this
+// question and its answer. Some are faster: they have a connection where the oracle needs a new one, or they ask
+// several holders and take the quickest answer.
 var Strategy = strategy.Strategy{
 	Name:   "oracle",
 	Source: "none: the truth, looked up",
@@ -36,7 +36,7 @@ func (o *peer) Step(_ time.Duration, in strategy.Input) {
 	o.prober.Step(in)
 }
 
-// holders returns the peers to ask.
+// holders returns the peers to ask: all online holders, or the nearest one.
 func (o *peer) holders(q strategy.Query) []strategy.ID {
 	var out []strategy.ID
 	self := o.host.Self()

@@ -14,10 +14,10 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/upkeep"
 )
 
-// Strategy gives everybody everybody's whole filter, by gossip.
+// Strategy gives every peer the whole filters of all peers, by gossip.
 //
-// A query costs no more than its candidates. Upkeep grows with the number of peers, for everybody holds the filters of
-// all.
+// A query costs no more than its candidates. Upkeep grows with the number of peers, because each peer holds the
+// filters of all.
 var Strategy = strategy.Strategy{
 	Name: "planetp",
 	Source: "Cuenca-Acuna, Peery, Martin, Nguyen, PlanetP: Using Gossiping to Build Content Addressable Peer-to-Peer Information " +
@@ -37,35 +37,36 @@ var Strategy = strategy.Strategy{
 const (
 	filterBits = 50 << 13 // 50 KiB
 	hashes     = 2
-	giveUp     = 2 // peers in a row that know a rumour, after which it isn't spread further
+	giveUp     = 2 // peers in a row that know a rumour already, until it is not spread further
 	entropy    = 10
 	recent     = 10
-	idle       = 2 // rounds without news until they become rarer
+	idle       = 2 // rounds without news, until the time between rounds grows
 	base       = time.Second
 	slower     = 5 * time.Second
 	slowest    = time.Minute
 
-	// silent is the longest time for which a peer asked for records may send none of them: the slowest round.
+	// silent is the longest time for which a peer that was asked for records may send none: the longest time between
+	// rounds.
 	silent = slowest
 
 	packet = 1500 // bytes of records in a message, unless one filter is larger
 
 	header = strategy.Overhead + 3
-	name   = 6  // of a rumour or a directory's entry
-	record = 48 // address, state and version of a peer
+	name   = 6  // bytes of a rumour or a directory's entry
+	record = 48 // bytes of a peer's address, state and version
 )
 
-// run has what all peers of a run share: their filters, which are the same wherever they are held.
+// run has what all peers of a run share: the filters, which are the same wherever they are held.
 type run struct {
 	world   strategy.World
 	params  func(n int) bloom.Params
-	boots   []uint16 // times that each peer came online: the version of its record
+	boots   []uint16 // number of times that each peer came online: the version of its record
 	filters []atomic.Pointer[filter]
 }
 
 type filter struct {
 	*bloom.Filter
-	bytes int // on the wire
+	bytes int // size on the wire
 }
 
 func open(w strategy.World) (strategy.Factory, error) {
@@ -81,7 +82,7 @@ func open(w strategy.World) (strategy.Factory, error) {
 }
 
 // compressedLength returns the length in bits of a filter of n keys, with this number of hash functions, that
-// compresses to bitsPerKey.
+// compresses to bitsPerKey bits for each key.
 func compressedLength(n, hashes int, bitsPerKey float64) uint64 {
 	low, high := uint64(1), uint64(n)<<20
 	for low < high {
@@ -96,7 +97,7 @@ func compressedLength(n, hashes int, bitsPerKey float64) uint64 {
 	return low
 }
 
-// filter returns a peer's filter, and makes it when it is first used.
+// filter returns a peer's filter. It makes the filter at the first call.
 func (r *run) filter(p strategy.ID) *filter {
 	if f := r.filters[p].Load(); f != nil {
 		return f
@@ -104,7 +105,7 @@ func (r *run) filter(p strategy.ID) *filter {
 	collection := r.world.Collection(p)
 	f, err := bloom.New(r.params(max(1, len(collection))))
 	if err != nil {
-		panic(err) // parameters are ours
+		panic(err) // cannot be: the parameters are valid
 	}
 	filters.Fill(f, collection)
 	r.filters[p].Store(&filter{f, filters.Compressed(f)})
@@ -120,7 +121,7 @@ func (r *run) newPeer(h strategy.Host) strategy.Peer {
 		allowance: upkeep.Allowance{Rate: r.world.Params.Upkeep},
 	}
 	if b := r.world.Params.Budget; b > 0 {
-		p.prober.Most = max(1, b/2) // a question and its answer
+		p.prober.Most = max(1, b/2) // each peer costs a question and an answer
 	}
 	p.prober.Gone = func(id strategy.ID) { p.directory[id].away = true }
 	p.learn(news{self, r.boots[self], true}, true)
@@ -134,33 +135,34 @@ type peer struct {
 	allowance upkeep.Allowance
 
 	directory []entry // by peer
-	hot       int     // rumours that are spread
+	hot       int     // number of rumours that this peer still spreads
 	sum       uint64  // hash of the directory
-	recent    []news  // rumours learned last, the oldest first
+	recent    []news  // latest rumours learned, the oldest first
 
-	asked map[strategy.ID]*asked // by the peer asked
+	asked map[strategy.ID]*asked // records on the way, by the peer asked for them
 
-	every  time.Duration // from round to round
+	every  time.Duration // time from round to round
 	rounds int
 	idle   int // rounds in a row without news
 }
 
-// entry is the knowledge of a peer: 6 bytes, for there are as many as pairs of peers.
+// entry is what a peer knows of another. It takes 6 bytes, because there is one for each pair of peers.
 type entry struct {
-	version uint16 // of its record; 0: nothing is known
-	heat    uint8  // peers in a row that may still know of it before it isn't spread further
-	filter  bool   // its filter is here
-	away    bool   // it couldn't be reached
-	asked   bool   // its record is on the way
+	version uint16 // version of the record known; 0: none
+	heat    uint8  // number of peers in a row that may know the rumour already, until it is not spread further
+	filter  bool   // this peer has its filter
+	away    bool   // it could not be reached
+	asked   bool   // its record was asked for and has not come
 }
 
-// asked are the records that a peer was asked for and has not sent.
+// asked has the records that a peer was asked for and has not sent.
 type asked struct {
 	peers []strategy.ID
-	heard time.Duration // when it was asked, or sent one, last
+	heard time.Duration // when the peer was last asked, or last sent a record
 }
 
-// news names an entry: a rumour, or a wish for a record, with the filter or without, or the record itself.
+// news names a version of an entry, in a rumour, a request for a record, or a record. filter tells whether the
+// filter is held, wanted, or sent.
 type news struct {
 	peer    strategy.ID
 	version uint16
@@ -169,22 +171,22 @@ type news struct {
 
 type (
 	rumours struct{ items []news }
-	reply   struct { // to rumours
-		told   []news // these
+	reply   struct { // answers rumours
+		told   []news // the rumours that it answers
 		wants  []news
 		recent []news
 	}
 	wanted  struct{ items []news }
 	records struct {
 		items   []news
-		refused []news // beyond the sender's allowance
-		rumours bool   // to be spread further
+		refused []news // records that the sender's allowance does not permit
+		rumours bool   // the receiver spreads these records further
 	}
-	sum  struct{ sum uint64 }   // anti-entropy: is the directory the same?
-	list struct{ items []news } // no: these are the sender's records
+	sum  struct{ sum uint64 }   // anti-entropy: asks whether the directories are the same
+	list struct{ items []news } // answers sum with the sender's entries; none: the directories are the same
 )
 
-// Names of kinds of messages in published tables.
+// Kind returns the name of a message in published tables.
 func (rumours) Kind() string { return "rumours" }
 func (reply) Kind() string   { return "reply" }
 func (wanted) Kind() string  { return "wanted" }
@@ -228,12 +230,13 @@ func (p *peer) start(q strategy.Query) {
 	p.prober.Start(q, candidates, 1)
 }
 
-// Covers implements [strategy.Measured]: the share of the peers there whose filters are here.
+// Covers implements [strategy.Measured]: the share of the online peers whose filters this peer has.
 func (p *peer) Covers() float64 {
 	return p.run.world.Share(func(id strategy.ID) bool { return p.directory[id].filter })
 }
 
-// DirectoryBytes implements [strategy.Measured]: the records of all peers known, and their filters as they are sent.
+// DirectoryBytes implements [strategy.Measured]: the records of all known peers, and their filters at the size in
+// which they are sent.
 func (p *peer) DirectoryBytes() int {
 	bytes := 0
 	for i, e := range p.directory {
@@ -247,7 +250,7 @@ func (p *peer) DirectoryBytes() int {
 	return bytes
 }
 
-// round gossips with a peer drawn by chance.
+// round gossips with a peer drawn at random, once the allowance permits it.
 func (p *peer) round(now time.Duration) {
 	if wait := p.allowance.Wait(now); wait > 0 {
 		p.host.Wake(now + wait)
@@ -271,7 +274,7 @@ func (p *peer) round(now time.Duration) {
 	p.host.Wake(now + p.every)
 }
 
-// partner draws a peer that is known and may be there.
+// partner draws a peer that is known and not noted as away.
 func (p *peer) partner() (strategy.ID, bool) {
 	return strategy.Partner(p.host, len(p.directory), func(id strategy.ID) bool {
 		return p.directory[id].version > 0 && !p.directory[id].away
@@ -316,7 +319,8 @@ func (p *peer) receive(now time.Duration, from strategy.ID, body any) {
 	}
 }
 
-// wants returns the entries that aren't known yet, nor asked for elsewhere. It notes them as asked for from this peer.
+// wants returns the items that are newer than the directory and were not asked for yet. It notes that they are asked
+// for from this peer.
 func (p *peer) wants(now time.Duration, from strategy.ID, items []news) []news {
 	var out []news
 	for _, n := range items {
@@ -340,7 +344,7 @@ func (p *peer) wants(now time.Duration, from strategy.ID, items []news) []news {
 	return out
 }
 
-// unask gives up the records that a peer was asked for and has not sent.
+// unask gives up the records that a peer was asked for and has not sent. They may be asked for again.
 func (p *peer) unask(from strategy.ID) {
 	if a := p.asked[from]; a != nil {
 		for _, id := range a.peers {
@@ -350,7 +354,7 @@ func (p *peer) unask(from strategy.ID) {
 	}
 }
 
-// came notes that a peer has sent records that it was asked for, or refuses to.
+// came notes that a peer has sent, or refused to send, records that it was asked for.
 func (p *peer) came(now time.Duration, from strategy.ID, items []news) {
 	a := p.asked[from]
 	if a == nil {
@@ -368,14 +372,15 @@ func (p *peer) came(now time.Duration, from strategy.ID, items []news) {
 	}
 }
 
-// want asks for the entries of a directory that aren't known.
+// want asks a peer for the items that are newer than the directory.
 func (p *peer) want(now time.Duration, from strategy.ID, items []news) {
 	if wants := p.wants(now, from, items); len(wants) > 0 {
 		p.send(from, wanted{wants}, namesOf(len(wants)))
 	}
 }
 
-// replied hears which rumours were news to a peer: these stay hot, the others cool.
+// replied handles an answer to rumours. A rumour that was news to the other peer is spread on. One that it knew
+// loses heat, and is not spread once it has none.
 func (p *peer) replied(now time.Duration, from strategy.ID, b reply) {
 	for _, n := range b.told {
 		e := &p.directory[n.peer]
@@ -394,7 +399,8 @@ func (p *peer) replied(now time.Duration, from strategy.ID, b reply) {
 	p.want(now, from, b.recent)
 }
 
-// serve sends records, as far as the allowance goes: a message has one filter, or more if they fit in a packet.
+// serve sends records, as far as the allowance goes. A message has one record, or as many as fit in a packet. The
+// last message names the records refused.
 func (p *peer) serve(now time.Duration, to strategy.ID, wants []news, rumours bool) {
 	first, bytes := 0, header
 	for n, want := range wants {
@@ -417,7 +423,7 @@ func (p *peer) serve(now time.Duration, to strategy.ID, wants []news, rumours bo
 	}
 }
 
-// take adds records. Rumours are spread further; records from anti-entropy are not.
+// take adds records to the directory. It spreads records of rumours further, those of anti-entropy not.
 func (p *peer) take(now time.Duration, from strategy.ID, b records) {
 	p.came(now, from, b.items)
 	p.came(now, from, b.refused)
@@ -451,7 +457,7 @@ func (p *peer) learn(n news, rumour bool) {
 	p.recent = p.recent[max(0, len(p.recent)-recent):]
 }
 
-// hashOf returns an entry's part of a directory's hash.
+// hashOf returns an entry's share of the directory's hash, which is the exclusive or of all.
 func hashOf(p strategy.ID, version uint16) uint64 {
 	if version == 0 {
 		return 0
@@ -459,7 +465,7 @@ func hashOf(p strategy.ID, version uint16) uint64 {
 	return strategy.Scramble(uint64(p)<<16 | uint64(version))
 }
 
-// compare answers a peer that wants to know whether the directories are the same.
+// compare answers a peer that asks whether the directories are the same.
 func (p *peer) compare(from strategy.ID, sum uint64) {
 	if sum == p.sum {
 		p.send(from, list{}, header+1)
@@ -469,7 +475,7 @@ func (p *peer) compare(from strategy.ID, sum uint64) {
 	p.send(from, list{all}, namesOf(len(all)))
 }
 
-// quiet makes rounds rarer when there is nothing new.
+// quiet lengthens the time between rounds, if there was nothing new.
 func (p *peer) quiet() {
 	if p.idle++; p.idle >= idle && p.hot == 0 {
 		p.idle = 0

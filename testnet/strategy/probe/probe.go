@@ -1,4 +1,4 @@
-// Package probe asks candidates whether they hold a key: the common part of strategies that know candidates.
+// Package probe asks candidates whether they hold a key. Strategies that know candidates share it.
 package probe
 
 import (
@@ -7,15 +7,16 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Prober asks peers whether they hold the key of an own query, and answers other peers' questions: for strategies that
-// know candidates. For one holder it asks one candidate after the other, for all holders all at once.
+// Prober asks peers whether they hold the key of its own peer's query, and answers other peers' questions. For one
+// holder it asks one candidate after the other, for all holders it asks all at once.
 type Prober struct {
 	host strategy.Host
 	open map[strategy.QueryID]*probing
-	Most int // peers that a query may ask; 0: no bound
-	// Over receives a query whose candidates have all been asked. nil: that is all that is done for it.
+	Most int // largest number of peers that a query asks; 0: no bound
+	// Over is called when all candidates of a query have answered or failed. nil: the Prober calls Host.Done
+	// instead.
 	Over func(q strategy.Query, found bool)
-	// Gone receives a peer that couldn't be reached. nil: nobody wants to know.
+	// Gone is called with a peer that could not be reached; nil: it is not called.
 	Gone func(strategy.ID)
 }
 
@@ -23,34 +24,35 @@ type probing struct {
 	query   strategy.Query
 	asked   int
 	hops    int
-	rest    []strategy.ID // to be asked yet
-	waiting []strategy.ID // for the answers of these
+	rest    []strategy.ID // candidates that were not asked yet
+	waiting []strategy.ID // peers asked whose answer is awaited
 	found   bool
 }
 
 type (
-	// Ask asks whether a peer holds a key.
+	// Ask asks a peer whether it holds a key.
 	Ask struct{ Key strategy.Key }
-	// Answer is its answer.
+	// Answer answers an Ask.
 	Answer struct{ Has bool }
 )
 
-// Sizes of the two.
+// Sizes of Ask and Answer, in bytes.
 const (
 	AskBytes    = strategy.Overhead + strategy.KeyBytes + 2
 	AnswerBytes = strategy.Overhead + 3
 )
 
-// New returns a Prober that asks nobody yet.
+// New returns a Prober without queries.
 func New(h strategy.Host) Prober { return Prober{host: h, open: map[strategy.QueryID]*probing{}} }
 
-// Start asks candidates in their order. hops is the number of hops over which the candidates became known.
+// Start begins a query: it asks the candidates in their order. hops is the number of hops over which the query
+// learned of them.
 func (p *Prober) Start(q strategy.Query, candidates []strategy.ID, hops int) {
 	p.open[q.ID] = &probing{query: q, hops: hops, rest: candidates}
 	p.next(q.ID)
 }
 
-// More adds candidates to a query that is open; false: it is not.
+// More adds candidates to an open query. It returns false if the query is not open.
 func (p *Prober) More(q strategy.QueryID, candidates []strategy.ID, hops int) bool {
 	o, open := p.open[q]
 	if open {
@@ -60,10 +62,10 @@ func (p *Prober) More(q strategy.QueryID, candidates []strategy.ID, hops int) bo
 	return open
 }
 
-// Asking reports whether a query still waits for answers.
+// Asking reports whether a query is open: it still waits for answers.
 func (p *Prober) Asking(q strategy.QueryID) bool { return p.open[q] != nil }
 
-// next asks the peer that is due, or ends the query.
+// next asks the candidates that are due. If no answer is awaited, it ends the query.
 func (p *Prober) next(q strategy.QueryID) {
 	o := p.open[q]
 	for len(o.rest) > 0 && (o.query.All || len(o.waiting) == 0 && !o.found) && (p.Most == 0 || o.asked < p.Most) {
@@ -83,7 +85,7 @@ func (p *Prober) next(q strategy.QueryID) {
 	p.host.Done(q)
 }
 
-// Step handles its own inputs; false: the input is for another.
+// Step handles an input that is for the Prober. It returns false for other inputs.
 func (p *Prober) Step(in strategy.Input) bool {
 	switch in := in.(type) {
 	case strategy.Received:
@@ -111,7 +113,7 @@ func (p *Prober) Step(in strategy.Input) bool {
 	return false
 }
 
-// answered takes in an answer. It ignores one that comes a second time.
+// answered handles a peer's first answer, or the failure to reach it.
 func (p *Prober) answered(q strategy.QueryID, from strategy.ID, has bool) {
 	o, open := p.open[q]
 	if !open {

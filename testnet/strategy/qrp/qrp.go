@@ -13,8 +13,9 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/visits"
 )
 
-// Strategy is Gnutella's network of two tiers. Leaves give their ultrapeers tables of their keys. Ultrapeers give each
-// other tables of themselves and their leaves. The last hop of a query goes only where a table matches.
+// Strategy is Gnutella's network of two tiers. Leaves send their ultrapeers tables of their keys. Ultrapeers send
+// each other tables of their own keys and their leaves' keys. The last hop of a query goes only where a table
+// matches.
 var Strategy = strategy.Strategy{
 	Name: "qrp",
 	Source: "Rohrs, Query Routing for the Gnutella Network (LimeWire 2002); Singla, Rohrs, Ultrapeers (2002); Fisk, Gnutella " +
@@ -31,14 +32,14 @@ var Strategy = strategy.Strategy{
 }
 
 const (
-	oneIn      = 10 // peers is an ultrapeer
-	ultrapeers = 3  // of a leaf
-	degree     = 32 // of an ultrapeer
+	oneIn      = 10 // one of so many peers is an ultrapeer
+	ultrapeers = 3  // links of a leaf to ultrapeers
+	degree     = 32 // links of an ultrapeer to others
 	tableBits  = 1 << 16
-	every      = 10 * time.Second // the least time between two tables of an ultrapeer
+	every      = 10 * time.Second // least time between two tables of an ultrapeer
 	perHop     = 2400 * time.Millisecond
 	header     = strategy.Overhead + 23 + 5
-	queryBytes = strategy.Overhead + 23 + 2 + strategy.KeyBytes + 6 // with the address of the asker
+	queryBytes = strategy.Overhead + 23 + 2 + strategy.KeyBytes + 6 // includes the address of the asker
 	hitBytes   = strategy.Overhead + 23 + 11 + 16 + 8 + 34
 	talkBytes  = strategy.Overhead + 23 + 2
 )
@@ -87,44 +88,44 @@ type peer struct {
 	allowance upkeep.Allowance
 
 	own   *bloom.Filter
-	told  *bloom.Filter                 // the table that neighbours have
-	heard map[strategy.ID]*bloom.Filter // theirs
-	due   time.Duration                 // when our table is due to be rebuilt; 0: not due
+	told  *bloom.Filter                 // the table sent to neighbours last
+	heard map[strategy.ID]*bloom.Filter // tables of the neighbours
+	due   time.Duration                 // when this peer's table is due to be rebuilt; 0: not due
 
 	seen  visits.Visits[struct{}]
-	asked map[strategy.QueryID]*asked // own queries of a leaf
-	open  []*search                   // that this ultrapeer runs
+	asked map[strategy.QueryID]*asked // own queries, if this peer is a leaf
+	open  []*search                   // dynamic queries that this ultrapeer runs
 }
 
 // asked is a leaf's own query.
 type asked struct {
 	query strategy.Query
-	rest  []strategy.ID // ultrapeers to be asked yet
+	rest  []strategy.ID // ultrapeers that were not asked yet
 }
 
-// search is a dynamic query, which an ultrapeer runs for a leaf or itself.
+// search is a dynamic query that an ultrapeer runs, for a leaf or for itself.
 type search struct {
 	query strategy.Query
 	asker strategy.ID
-	rest  []strategy.ID // ultrapeers to be asked for one more hop
-	at    time.Duration // when the next one is
+	rest  []strategy.ID // ultrapeers that may still be asked, each for one more hop
+	at    time.Duration // when the next one is asked
 }
 
 type (
 	table   struct{ *bloom.Filter }
-	request struct{ query strategy.Query } // of a leaf, to run a query
-	end     struct{}                       // nothing more is to be found
-	enough  struct{}                       // the asker has found enough
+	request struct{ query strategy.Query } // a leaf asks an ultrapeer to run its query
+	end     struct{}                       // the ultrapeer has finished the leaf's query
+	enough  struct{}                       // the leaf has found enough
 	ask     struct {
 		query strategy.Query
 		asker strategy.ID
-		ttl   int // further hops
-		hops  int // so far
+		ttl   int // hops that are left
+		hops  int // hops until now
 	}
 	hit struct{ hops int }
 )
 
-// Kind names the message in published tables. The others belong to queries.
+// Kind returns the name of the message in published tables. The other messages belong to queries.
 func (table) Kind() string { return "table" }
 
 func (q *peer) Step(now time.Duration, in strategy.Input) {
@@ -149,12 +150,13 @@ func (q *peer) Step(now time.Duration, in strategy.Input) {
 	q.work(now)
 }
 
-// ultras returns the neighbours that are ultrapeers.
+// ultras returns the linked peers that are ultrapeers.
 func (q *peer) ultras() []strategy.ID {
 	return slices.DeleteFunc(slices.Clone(q.host.Links()), func(p strategy.ID) bool { return !q.run.listed(p) })
 }
 
-// link sees to it that there are links to enough ultrapeers. One of them opens half of its links itself.
+// link opens links to ultrapeers drawn at random, until there are enough. An ultrapeer opens half of its links
+// itself; others open the rest.
 func (q *peer) link() {
 	want, all := ultrapeers, q.run.ultrapeers
 	if q.ultra {
@@ -172,7 +174,7 @@ func (q *peer) link() {
 	}
 }
 
-// change notes that the table of a neighbour has changed: an ultrapeer's table covers its leaves too.
+// change plans a new table of this ultrapeer, if the neighbour whose table changed is a leaf.
 func (q *peer) change(now time.Duration, of strategy.ID) {
 	if q.ultra && q.due == 0 && !q.run.listed(of) {
 		q.due = now + every
@@ -205,10 +207,10 @@ func (q *peer) work(now time.Duration) {
 	}
 }
 
-// table rebuilds an ultrapeer's table and sends the differences.
+// table rebuilds an ultrapeer's table and sends the difference to the linked ultrapeers.
 func (q *peer) table() {
 	t := q.own.Clone()
-	for p, f := range q.heard { // a union, in whatever order
+	for p, f := range q.heard { // the union does not depend on the order
 		if !q.run.listed(p) {
 			filters.Merge(t, f)
 		}
@@ -237,7 +239,7 @@ func (q *peer) start(now time.Duration, query strategy.Query) {
 	q.request(query.ID)
 }
 
-// request has the next ultrapeer run a leaf's query.
+// request asks the next ultrapeer to run a leaf's query, or ends the query if there is none.
 func (q *peer) request(id strategy.QueryID) {
 	a, open := q.asked[id]
 	switch {
@@ -278,7 +280,7 @@ func (q *peer) failed(now time.Duration, in strategy.Failed) {
 	}
 }
 
-// dynamic begins to run a query: as far as tables reach.
+// dynamic begins a dynamic query. It first asks the neighbours whose tables match.
 func (q *peer) dynamic(now time.Duration, query strategy.Query, asker strategy.ID) {
 	rest := slices.DeleteFunc(q.ultras(), func(p strategy.ID) bool { return p == asker })
 	q.host.Rand().Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] })
@@ -286,7 +288,7 @@ func (q *peer) dynamic(now time.Duration, query strategy.Query, asker strategy.I
 	q.pass(now, ask{query: query, asker: asker, ttl: 1}, asker)
 }
 
-// widen asks one more ultrapeer, to whose neighbours the query goes too, or ends the query.
+// widen asks one more ultrapeer, which also passes the query to its neighbours. If there is none, it ends the query.
 func (q *peer) widen(now time.Duration, o *search) {
 	if len(o.rest) > 0 && now < o.query.Deadline {
 		q.send(o.rest[0], ask{query: o.query, asker: o.asker, ttl: 1, hops: 1})
@@ -305,8 +307,8 @@ func (q *peer) close(id strategy.QueryID) {
 	q.open = slices.DeleteFunc(q.open, func(o *search) bool { return o.query.ID == id })
 }
 
-// pass looks into the own collection, and passes a query on where tables match: to leaves always, to ultrapeers while
-// it may go further. One that comes a second time, over more hops, goes only where it hasn't been.
+// pass looks for the key in this peer's collection, and passes a query on where tables match: to leaves, and to
+// ultrapeers if ttl is above 0. A query that comes again goes to no leaf again.
 func (q *peer) pass(now time.Duration, a ask, from strategy.ID) {
 	h := filters.Hash(a.query.Key.Fingerprint)
 	_, seen := q.seen.Get(a.query.ID)
@@ -334,7 +336,7 @@ func (q *peer) send(to strategy.ID, a ask) {
 	q.host.Send(to, strategy.Message{Body: a, Bytes: queryBytes, Query: a.query.ID})
 }
 
-// hit takes an answer to an own query, and lets the ultrapeer know if that is enough.
+// hit handles an answer to an own query. If one holder is wanted, it tells the ultrapeers that were asked to stop.
 func (q *peer) hit(from strategy.ID, id strategy.QueryID, b hit) {
 	q.host.Found(id, from, b.hops)
 	if a, open := q.asked[id]; open && !a.query.All {

@@ -1,4 +1,4 @@
-// Package randomwalk sends walkers out that look at one peer after the other.
+// Package randomwalk has a strategy that sends out walkers, each of which visits one peer after the other.
 package randomwalk
 
 import (
@@ -9,10 +9,10 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/visits"
 )
 
-// Strategy sends walkers out. Each goes from peer to peer by chance until enough is found.
+// Strategy sends walkers out. Each goes from peer to peer at random until enough is found.
 //
-// A walker looks at one peer a step. If h of n peers hold the key, s steps find one with a probability of about 1 -
-// (1-h/n)^s. So the cost goes with n/h, not with n.
+// A walker visits one peer a step. If h of n peers hold the key, s steps find a holder with a probability of about 1
+// - (1-h/n)^s. So the cost is proportional to n/h, not to n.
 var Strategy = strategy.Strategy{
 	Name:   "random-walk",
 	Source: "Lv, Cao, Cohen, Li, Shenker, Search and Replication in Unstructured Peer-to-Peer Networks (ICS 2002)",
@@ -27,12 +27,12 @@ var Strategy = strategy.Strategy{
 
 const (
 	walkers     = 32
-	steps       = 1024 // of a walker
-	stepsAll    = 128  // of one that nothing stops before
-	check       = 4    // steps between two checks
+	steps       = 1024 // most steps of a walker
+	stepsAll    = 128  // most steps of a walker for all holders, which no check stops
+	check       = 4    // steps between two checks with the asker
 	walkerBytes = strategy.Overhead + strategy.KeyBytes + 16 + 38
 	hitBytes    = strategy.Overhead + 16 + 8
-	talkBytes   = strategy.Overhead + 16 + 4 // a check, and its answer
+	talkBytes   = strategy.Overhead + 16 + 4 // of a check, and of its answer
 )
 
 type peer struct {
@@ -41,24 +41,24 @@ type peer struct {
 	seen   visits.Visits[*passed]
 }
 
-// passed is a peer's memory of a query whose walkers came by.
+// passed is what a peer remembers of a query whose walkers came by.
 type passed struct {
-	last   *[walkers]int32 // each walker's last step and doing, see again; nil: none came
+	last   *[walkers]int32 // each walker's latest step and action, see again; nil: no walker came
 	looked bool
-	sent   []strategy.ID // neighbours that got a walker
-	enough bool          // an own query has found enough
+	sent   []strategy.ID // neighbours to which this peer has sent a walker
+	enough bool          // the query is this peer's own and has found enough
 }
 
-// What a walker does at each step, in this order.
+// What a walker does at each step, in this order. doings is the number of these actions.
 const (
 	arrives = iota
 	checks
 	goesOn
-	doings // their number
+	doings
 )
 
-// again reports whether a message about a walker comes a second time. Each new message is of a later step, or a later
-// doing, than the ones before it.
+// again reports whether a message about a walker is a copy of an earlier one. Each new message is of a later step,
+// or a later action in the same step, than all before it.
 func (p *passed) again(doing int, w *walker) bool {
 	if p.last == nil {
 		p.last = &[walkers]int32{}
@@ -71,18 +71,18 @@ func (p *passed) again(doing int, w *walker) bool {
 	return false
 }
 
-// walker is on its way. One that checks is at the peer that sent the check.
+// walker is a walker on its way. While it checks with the asker, it waits at the peer that sent the check.
 type walker struct {
 	query  strategy.Query
 	asker  strategy.ID
-	number int // of the query's walkers
-	hops   int // so far
-	left   int // further steps
+	number int // number among the query's walkers
+	hops   int // hops until now
+	left   int // steps that are left
 }
 
 type (
-	ask struct{ walker walker } // may the walker go on?
-	on  struct{ walker walker } // it may
+	ask struct{ walker walker } // asks the asker whether the walker may go on
+	on  struct{ walker walker } // tells that the walker may go on
 	hit struct{ hops int }
 )
 
@@ -108,7 +108,7 @@ func (r *peer) start(now time.Duration, q strategy.Query) {
 	}
 	n := walkers
 	if steps := r.budget; steps > 0 {
-		if !q.All { // a check and its answer at every fourth step
+		if !q.All { // every fourth step costs a check and its answer more
 			steps = steps * check / (check + 2)
 		}
 		n = max(1, min(n, steps/check))
@@ -119,7 +119,7 @@ func (r *peer) start(now time.Duration, q strategy.Query) {
 	}
 }
 
-// visit returns the memory of a query, which begins if the query is new.
+// visit returns what this peer remembers of a query. For a new query it begins a record, and known is false.
 func (r *peer) visit(now time.Duration, q strategy.QueryID) (v *passed, known bool) {
 	if v, known = r.seen.Get(q); !known {
 		v = &passed{}
@@ -128,8 +128,8 @@ func (r *peer) visit(now time.Duration, q strategy.QueryID) (v *passed, known bo
 	return v, known
 }
 
-// pass sends a walker on: to a neighbour that this query's walkers have not gone to yet, if there is one, and rather
-// not back.
+// pass sends a walker to a random neighbour. It prefers neighbours to which this peer has sent no walker of the
+// query, and from which the walker did not come.
 func (r *peer) pass(now time.Duration, w walker, from strategy.ID) {
 	if w.left == 0 || now >= w.query.Deadline {
 		return
@@ -169,7 +169,7 @@ func (r *peer) receive(now time.Duration, from strategy.ID, m strategy.Message) 
 	}
 }
 
-// arrive takes in a walker: it looks, and goes on.
+// arrive handles a walker that has come. It looks for the key, then checks with the asker or goes on.
 func (r *peer) arrive(now time.Duration, w walker, from strategy.ID) {
 	v, _ := r.visit(now, w.query.ID)
 	if v.again(arrives, &w) {

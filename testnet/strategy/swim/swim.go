@@ -1,4 +1,5 @@
-// Package swim has all peers know each other's exact list of keys, by gossip on pings, as SWIM spreads its membership.
+// Package swim has a strategy in which all peers know each other's exact list of keys. Gossip on pings spreads the
+// lists' versions, as SWIM spreads its membership.
 package swim
 
 import (
@@ -11,8 +12,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/probe"
 )
 
-// Strategy spreads versions of lists on pings, and each peer fetches the lists. A query asks holders alone. Upkeep grows
-// with all keys of the network, and never falls below a ping and its answer a second.
+// Strategy spreads the versions of lists on pings, and each peer fetches the lists. A query asks only holders.
+// Upkeep grows with all keys of the network, and never falls below one ping and its answer a second.
 var Strategy = strategy.Strategy{
 	Name:   "swim",
 	Source: "Das, Gupta, Motivala, SWIM (DSN 2002), with the period and retransmissions of memberlist; lists of keys added",
@@ -28,31 +29,31 @@ var Strategy = strategy.Strategy{
 
 const (
 	period    = time.Second
-	compared  = 30   // periods from one comparison to the next
-	packet    = 1500 // bytes of a message of news, or of several lists
+	compared  = 30   // periods between two comparisons
+	packet    = 1500 // most bytes of a message of news, or of several lists
 	header    = strategy.Overhead + 3
-	newsBytes = 8 + 6 // peer, version and state, a bit of an address
+	newsBytes = 8 + 6 // bytes of the peer and version, and of the state and part of an address
 	keyBytes  = 8
 )
 
 type run struct {
 	world    strategy.World
-	versions []uint32 // of each peer's list: they outlive its sessions. Each peer alone touches its own
+	versions []uint32 // version of each peer's list, which outlives its sessions; only that peer writes it
 }
 
-// list is the list of a peer's keys; it is not changed.
+// list is a version of the list of a peer's keys. It never changes.
 type list struct {
 	version uint32
 	keys    []summary.Fingerprint // ascending
 }
 
 type member struct {
-	list    *list // nil: not here
+	list    *list // nil: not fetched yet
 	version uint32
 	dead    bool
 	asked   bool
-	changed bool // the last version differs by a key from the one before
-	tell    int  // times that its news is still to be told
+	changed bool // the latest version differs by one key from the one before
+	tell    int  // number of messages that still have to tell its news
 }
 
 type peer struct {
@@ -60,12 +61,12 @@ type peer struct {
 	host    strategy.Host
 	prober  probe.Prober
 	members []member
-	hot     []strategy.ID // members with news to be told
+	hot     []strategy.ID // members whose news is still told
 	rounds  int
 }
 
-// news tells the newest version of a peer's list, or that the peer is dead. A change comes with the list, for receivers
-// of the version before.
+// news tells the latest version of a peer's list, or that the peer is dead. change is the new list if one key
+// differs: receivers that have the version before need not fetch it.
 type news struct {
 	peer    strategy.ID
 	version uint32
@@ -76,7 +77,7 @@ type news struct {
 type (
 	ping struct {
 		news []news
-		sum  uint64 // of all versions; 0: not compared
+		sum  uint64 // hash of all versions; 0: the versions are not compared
 	}
 	ack     struct{ news []news }
 	members struct {
@@ -103,7 +104,7 @@ func (r *run) newPeer(h strategy.Host) strategy.Peer {
 	return p
 }
 
-// renew gives the peer's own list a new version.
+// renew makes a new version of this peer's own list. changed tells that one key differs.
 func (p *peer) renew(changed bool) {
 	self := p.host.Self()
 	p.run.versions[self]++
@@ -114,10 +115,10 @@ func (p *peer) renew(changed bool) {
 	p.hear(news{peer: self, version: m.list.version})
 }
 
-// hear takes in news, and passes it on if it is new.
+// hear handles news about a member. If it is new, this peer tells it on.
 func (p *peer) hear(n news) {
 	m, self := &p.members[n.peer], n.peer == p.host.Self()
-	if self && n.dead && n.version >= m.version { // not so
+	if self && n.dead && n.version >= m.version { // this peer is not dead
 		p.renew(false)
 		return
 	}
@@ -136,7 +137,7 @@ func (p *peer) hear(n news) {
 	m.tell = 4 * int(math.Ceil(math.Log10(float64(len(p.members)+1))))
 }
 
-// died notes that a peer can't be reached.
+// died notes that a peer could not be reached.
 func (p *peer) died(id strategy.ID) {
 	if v := p.members[id].version; v > 0 {
 		p.hear(news{peer: id, version: v, dead: true})
@@ -193,7 +194,7 @@ func (p *peer) round() {
 	p.send(to, ping{told, sum}, header+8+bytes)
 }
 
-// sum returns a hash of the versions of all lists that are here, never 0.
+// sum returns a hash of the versions of all lists that this peer has, never 0.
 func (p *peer) sum() (sum uint64) {
 	for id, m := range p.members {
 		if m.list != nil && !m.dead {
@@ -203,7 +204,7 @@ func (p *peer) sum() (sum uint64) {
 	return sum | 1
 }
 
-// news returns the news to tell, a packet at most: the news told least so far.
+// news returns the news for the next message, at most a packet: first the news that were told least often.
 func (p *peer) news() (out []news, bytes int) {
 	slices.SortStableFunc(p.hot, func(a, b strategy.ID) int { return p.members[b].tell - p.members[a].tell })
 	for _, id := range p.hot {
@@ -252,7 +253,7 @@ func (p *peer) receive(from strategy.ID, body any) {
 	}
 }
 
-// all tells a peer of all members.
+// all sends a peer the news of all members.
 func (p *peer) all(to strategy.ID, answer bool) {
 	var out []news
 	for id, m := range p.members {
@@ -263,7 +264,7 @@ func (p *peer) all(to strategy.ID, answer bool) {
 	p.send(to, members{out, answer}, header+len(out)*newsBytes)
 }
 
-// take takes in news, and asks for the lists that are missing.
+// take handles the news of a message, and asks its sender for the lists that are missing.
 func (p *peer) take(from strategy.ID, told []news) {
 	var missing []strategy.ID
 	for _, n := range told {
@@ -279,7 +280,8 @@ func (p *peer) take(from strategy.ID, told []news) {
 	}
 }
 
-// serve sends lists, a message for each or for as many as fit in a packet; nil stands for a list that it lacks.
+// serve sends lists, as many in a message as fit in a packet, at least one. nil stands for a list that this peer
+// lacks.
 func (p *peer) serve(to strategy.ID, peers []strategy.ID) {
 	var out lists
 	bytes := header
@@ -303,7 +305,7 @@ func (p *peer) serve(to strategy.ID, peers []strategy.ID) {
 	flush()
 }
 
-// start asks all that hold the key.
+// start asks all known holders of the key, in a random order.
 func (p *peer) start(q strategy.Query) {
 	var holders []strategy.ID
 	for id, m := range p.members {

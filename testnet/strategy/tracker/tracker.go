@@ -1,4 +1,4 @@
-// Package tracker has one peer that knows everybody's collection: an engineer's first choice.
+// Package tracker has a strategy in which one peer knows all collections: an engineer's first choice.
 package tracker
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/probe"
 )
 
-// Strategy tells peer 0 all keys, and asks it for holders. A query costs a question to the tracker and one to a holder.
-// The tracker's line and memory grow with the network, and without it nothing is found.
+// Strategy tells peer 0, the tracker, all keys, and asks it for holders. A query costs a question to the tracker and
+// one to a holder. The tracker's line and memory grow with the network, and without the tracker nothing is found.
 var Strategy = strategy.Strategy{
 	Name:   "tracker",
 	Source: "none: one process that knows all, as trackers and indexers do",
@@ -29,17 +29,17 @@ var Strategy = strategy.Strategy{
 
 const (
 	server    = strategy.ID(0)
-	named     = 20 // holders in an answer, unless all are wanted
-	peerBytes = 64 // a peer's name and address
+	named     = 20 // most holders in an answer, unless all are wanted
+	peerBytes = 64 // bytes of a peer's name and address
 	askBytes  = strategy.Overhead + strategy.KeyBytes + 2
-	again     = 10 * time.Second // until a message to the tracker that failed is repeated
+	again     = 10 * time.Second // time until a message to the tracker that failed is repeated
 )
 
-// run is the tracker's knowledge. Peer 0 alone touches holders and keys.
+// run has the tracker's knowledge. Only peer 0 uses holders and keys.
 type run struct {
 	world   strategy.World
 	holders map[summary.Fingerprint][]strategy.ID // ascending
-	keys    [][]summary.Fingerprint               // by peer, as it announced them when it came
+	keys    [][]summary.Fingerprint               // each peer's keys, as it announced them when it came
 }
 
 type peer struct {
@@ -49,7 +49,7 @@ type peer struct {
 }
 
 type (
-	all    struct{ keys []summary.Fingerprint } // that the sender holds, and no others; none: it leaves
+	all    struct{ keys []summary.Fingerprint } // all keys that the sender holds; none: it leaves
 	change struct {
 		key  summary.Fingerprint
 		held bool
@@ -94,7 +94,7 @@ func (p *peer) Step(now time.Duration, in strategy.Input) {
 	}
 }
 
-// tell tells the tracker of keys.
+// tell sends the tracker a collection or a change.
 func (p *peer) tell(body any) {
 	if p.host.Self() == server {
 		p.note(server, body)
@@ -122,7 +122,7 @@ func (p *peer) receive(from strategy.ID, m strategy.Message) {
 	}
 }
 
-// note takes in a peer's collection, or a change of it.
+// note notes a peer's collection, or a change of it.
 func (p *peer) note(of strategy.ID, body any) {
 	r := p.run
 	switch b := body.(type) {
@@ -149,7 +149,7 @@ func (r *run) set(of strategy.ID, key summary.Fingerprint, held bool) {
 	}
 }
 
-// name returns holders of a query's key besides the asker.
+// name returns holders of a query's key besides the asker, in random order: all, or up to named.
 func (p *peer) name(asker strategy.ID, q strategy.Query) []strategy.ID {
 	out := slices.DeleteFunc(slices.Clone(p.run.holders[q.Key.Fingerprint]), func(h strategy.ID) bool { return h == asker })
 	p.host.Rand().Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
@@ -159,7 +159,7 @@ func (p *peer) name(asker strategy.ID, q strategy.Query) []strategy.ID {
 	return out
 }
 
-// DirectoryBytes implements [strategy.Measured]: the tracker's knowledge.
+// DirectoryBytes implements [strategy.Measured]: the tracker's knowledge, and 0 for other peers.
 func (p *peer) DirectoryBytes() (bytes int) {
 	if p.host.Self() == server {
 		for _, h := range p.run.holders {
@@ -169,5 +169,5 @@ func (p *peer) DirectoryBytes() (bytes int) {
 	return bytes
 }
 
-// Covers implements [strategy.Measured]: no peer but the tracker knows a collection.
+// Covers implements [strategy.Measured]. It is below 0, because no peer but the tracker knows a collection.
 func (p *peer) Covers() float64 { return -1 }

@@ -1,4 +1,4 @@
-// Package visits remembers queries that came by.
+// Package visits remembers queries that came by a peer.
 package visits
 
 import (
@@ -7,15 +7,15 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Visits is a peer's memory of queries that came by: for a minute at least, and two at most. The zero value is empty.
+// Visits remembers a value for each query that came by a peer, for at least a minute. The zero value is empty.
 type Visits[V any] struct {
 	young, old map[strategy.QueryID]V
-	turn       time.Duration // when young became old last
+	turn       time.Duration // when young last became old
 }
 
 const forgotten = time.Minute
 
-// Get returns the memory of a query; for a new one the zero value, and known is false.
+// Get returns the value of a query. For an unknown query it returns the zero value, and known is false.
 func (v *Visits[V]) Get(q strategy.QueryID) (visit V, known bool) {
 	if visit, known = v.young[q]; !known {
 		visit, known = v.old[q]
@@ -23,7 +23,8 @@ func (v *Visits[V]) Get(q strategy.QueryID) (visit V, known bool) {
 	return visit, known
 }
 
-// Put sets the memory of a query, and forgets those of queries that came by long ago.
+// Put sets the value of a query. At most once a minute, it forgets the values that were put before the last such
+// time.
 func (v *Visits[V]) Put(now time.Duration, q strategy.QueryID, visit V) {
 	if v.young == nil || now-v.turn >= forgotten {
 		v.old, v.young, v.turn = v.young, map[strategy.QueryID]V{}, now
