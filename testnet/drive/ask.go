@@ -11,13 +11,14 @@ import (
 
 // Answer is the result of a query.
 type Answer struct {
-	Holders []strategy.ID // in the order in which they were found; may be more than one for a query that wants one
-	First   time.Duration // until the first of them was known
-	Found   time.Duration // until the last of them was known; the first, for a query that wants one
-	Over    time.Duration // until the strategy declared the query over; 0: it didn't
-	Hops    int           // to the first of them, by the strategy; 0: none was found
-	Probes  int           // looks into collections, as the simulator counts them
-	Wasted  int           // of the probes, those that found nothing
+	// holders in the order in which they were found; a query that wants one holder may find more
+	Holders []strategy.ID
+	First   time.Duration // time until the first of them was known
+	Found   time.Duration // time until the last of them was known; until the first, for a query that wants one
+	Over    time.Duration // time until the strategy declared the query over; 0: it did not
+	Hops    int           // hops to the first of them, as the strategy reports; 0: none was found
+	Probes  int           // number of looks into collections for the query, as the simulator counts them
+	Wasted  int           // number of the probes that found nothing
 }
 
 // ask is a query under way.
@@ -27,27 +28,27 @@ type ask struct {
 	began time.Duration
 
 	mu     sync.Mutex
-	open   int // inputs and messages for it that have not been dealt with
+	open   int // inputs and messages of the query that were not handled yet
 	since  time.Duration
 	answer Answer
 	done   bool
 }
 
-// asks are the queries under way.
+// asks has the queries under way.
 type asks struct {
 	mu   sync.RWMutex
 	last strategy.QueryID
 	open map[strategy.QueryID]*ask
 }
 
-// patience is the time that a query goes on when none of its messages are under way but peers still wait to be woken.
-// It bounds queries that their strategy does not declare over.
+// patience is the time for which a query goes on when none of its messages is under way, but a peer still waits to
+// be woken. It bounds queries that their strategy does not declare over.
 const patience = 3 * time.Second
 
-// Find has a peer look for a key, for one holder or all, and returns when nothing of the query is under way. A caller
-// that wants one holder had it Answer.Found after it had asked. For a strategy that never declares a query over, it
-// waits while messages are sent, and 3 s more if any peer waits. When ctx ends, it returns the answer so far, without
-// an error; an error is the one that ended the run.
+// Find has a peer look for a key, for one holder or all, and returns when nothing of the query is under way. If one
+// holder is wanted, Answer.Found tells when the asker knew it. For a strategy that never declares a query over, Find
+// waits while messages are under way, and 3 s more while any peer waits to be woken. When ctx ends, Find returns the
+// answer so far without an error. An error is the one that ended the run.
 func (n *Network) Find(ctx context.Context, asker strategy.ID, key strategy.Key, all bool) (Answer, error) {
 	a := &ask{asker: asker, all: all, began: n.now()}
 	id := n.asks.add(a)
@@ -67,7 +68,7 @@ func (n *Network) Find(ctx context.Context, asker strategy.ID, key strategy.Key,
 	return a.answer, err
 }
 
-// over reports whether nothing more will come of the query.
+// over reports whether no more answers are expected. waking tells whether a peer waits to be woken.
 func (a *ask) over(now time.Duration, waking bool) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -92,7 +93,7 @@ func (a *asks) remove(id strategy.QueryID) {
 	delete(a.open, id)
 }
 
-// with does something with a query that is under way.
+// with calls do with a query, if it is under way.
 func (a *asks) with(id strategy.QueryID, do func(*ask)) {
 	if id == 0 {
 		return
@@ -116,7 +117,7 @@ func (a *asks) leave(id strategy.QueryID, now time.Duration) {
 	a.with(id, func(q *ask) { q.open, q.since = q.open-1, now })
 }
 
-// looked notes that a peer has looked into its collection.
+// looked counts a look of a peer into its collection.
 func (a *asks) looked(id strategy.QueryID, held bool) {
 	a.with(id, func(q *ask) {
 		q.answer.Probes++
@@ -126,7 +127,7 @@ func (a *asks) looked(id strategy.QueryID, held bool) {
 	})
 }
 
-// found notes a holder that the asker has found, once.
+// found notes a holder that the asker has found. It ignores a holder named before, and answers after the end.
 func (a *asks) found(id strategy.QueryID, asker, holder strategy.ID, hops int, now time.Duration) {
 	a.with(id, func(q *ask) {
 		r := &q.answer

@@ -6,7 +6,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// frame is written at a time: a message, or the opening or closing of a link.
+// frame is what one write on a stream carries: a message, or the opening or closing of a link.
 type frame struct {
 	from, to strategy.ID
 	kind     kind
@@ -24,22 +24,22 @@ func (f *frame) deliver(n *Network) {
 	n.peers[f.to].put(event{kind: f.kind, peer: f.from, message: f.message})
 }
 
-// fail gives it back to its sender.
+// fail gives the frame back to its sender.
 func (f *frame) fail(n *Network) {
 	n.peers[f.from].put(event{kind: failed, peer: f.to, message: f.message, was: f.kind})
 }
 
-// pipe carries the frames of a stream, while the stream carries their padding: each is in the pipe before its bytes are
-// in the stream.
+// pipe carries the frames of a stream, while the stream carries their padding. A frame is in the pipe before its
+// bytes are in the stream.
 type pipe struct {
 	from, to strategy.ID
 
 	mu     sync.Mutex
-	frames []*frame // that have not come
+	frames []*frame // frames that have not arrived
 	closed bool
 }
 
-// push puts a frame in; false: nobody reads any more.
+// push puts a frame into the pipe. It returns false if the pipe is closed.
 func (p *pipe) push(f *frame) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -49,7 +49,7 @@ func (p *pipe) push(f *frame) bool {
 	return !p.closed
 }
 
-// pop takes the next frame out; nil: there is none.
+// pop removes and returns the next frame; nil: there is none.
 func (p *pipe) pop() (f *frame) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -59,7 +59,7 @@ func (p *pipe) pop() (f *frame) {
 	return f
 }
 
-// close fails the frames in the pipe, and those to come.
+// close closes the pipe, and fails the frames in it.
 func (p *pipe) close(n *Network) {
 	p.mu.Lock()
 	left := p.frames
@@ -70,7 +70,7 @@ func (p *pipe) close(n *Network) {
 	}
 }
 
-// pipes has the pipes of streams that have been opened and not yet been read from, by number.
+// pipes has the pipes of streams that were opened and not yet read from, by number.
 type pipes struct {
 	mu   sync.Mutex
 	last uint32
@@ -89,7 +89,8 @@ func (p *pipes) add(from, to strategy.ID) (number uint32, made *pipe) {
 	return p.last, p.open[p.last]
 }
 
-// take hands a pipe to the reader of its stream, once; nil: there is none of that number between the two.
+// take removes and returns the pipe with a number, for the reader of its stream; nil: there is none between these
+// peers.
 func (p *pipes) take(number uint32, from, to strategy.ID) *pipe {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,14 +9,15 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// A member is the strategy.Host of its machine: the machine's calls are noted, and carried out when its step is over.
+// A member is the strategy.Host of its machine. It notes the machine's calls during a step, and carries them out
+// after it.
 
-// effect is something that a machine wants.
+// effect is a call of the machine that is to be carried out.
 type effect struct {
 	what    deed
 	peer    strategy.ID
-	message strategy.Message // to be sent; of found and done only the query
-	hops    int              // found
+	message strategy.Message // message to be sent; for found and done it has the query only
+	hops    int              // of found
 }
 
 type deed uint8
@@ -54,7 +55,7 @@ func (m *member) do(e *effect) {
 // Self implements strategy.Host, and so do all methods below.
 func (m *member) Self() strategy.ID { return m.id }
 
-// Rand returns the machine's own source.
+// Rand returns the machine's own source of randomness.
 func (m *member) Rand() *rand.Rand { return m.rng }
 
 // Links returns the open links.
@@ -63,7 +64,7 @@ func (m *member) Links() []strategy.ID { return m.links.Open() }
 // Holds looks into the peer's collection.
 func (m *member) Holds(k strategy.Key) bool { return m.net.cfg.Holds(m.id, k) }
 
-// Look does too, for a query that counts it.
+// Look looks into the peer's collection for a query, which counts the look.
 func (m *member) Look(q strategy.QueryID, k strategy.Key) bool {
 	held := m.Holds(k)
 	m.net.asks.looked(q, held)
@@ -78,10 +79,10 @@ func (m *member) Send(to strategy.ID, msg strategy.Message) {
 // Connect opens a link after the step.
 func (m *member) Connect(to strategy.ID) { m.note(effect{what: connect, peer: to}) }
 
-// Disconnect closes one after the step.
+// Disconnect closes a link after the step.
 func (m *member) Disconnect(to strategy.ID) { m.note(effect{what: disconnect, peer: to}) }
 
-// Wake asks for Woken; the timer is set after the step.
+// Wake asks for the input Woken. The timer is set after the step.
 func (m *member) Wake(at time.Duration) {
 	if at <= m.now {
 		at = m.now + time.Millisecond
@@ -94,7 +95,7 @@ func (m *member) Found(q strategy.QueryID, holder strategy.ID, hops int) {
 	m.note(effect{what: found, peer: holder, hops: hops, message: strategy.Message{Query: q}})
 }
 
-// Covered does nothing: real hosts report no such figure.
+// Covered does nothing: runs on real hosts do not report this figure.
 func (m *member) Covered(strategy.QueryID, float64) {}
 
 // Done notes that a query is over.
@@ -102,7 +103,7 @@ func (m *member) Done(q strategy.QueryID) {
 	m.note(effect{what: done, message: strategy.Message{Query: q}})
 }
 
-// send puts a message on its way.
+// send queues a message for its receiver.
 func (m *member) send(to strategy.ID, msg strategy.Message) {
 	if to == m.id {
 		m.later(event{kind: received, peer: m.id, message: msg})
@@ -136,7 +137,7 @@ func (m *member) outbox(to strategy.ID, id protocol.ID) *outbox {
 	return m.outboxes[w]
 }
 
-// keep has the streams to a peer stay open, or not any longer.
+// keep sets whether the streams to a peer stay open without use.
 func (m *member) keep(p strategy.ID, open bool) {
 	m.outbox(p, UpkeepID).keep.Store(open)
 	m.outbox(p, QueryID).keep.Store(open)

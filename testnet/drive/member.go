@@ -15,34 +15,34 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/links"
 )
 
-// member is a peer of a run. Its goroutine is run. Others touch nothing of it except inbox, refusals, host and constant
-// fields.
+// member is a peer of a run. Its goroutine executes run. Other goroutines use only inbox, refusals, host and
+// constant fields.
 type member struct {
 	net      *Network
 	id       strategy.ID
 	host     host.Host
 	address  peer.AddrInfo
-	inbox    chan event   // from elsewhere: a sender waits for room
-	own      chan event   // from this peer to itself: without room the run ends
-	refusals atomic.Int32 // of links, before the start
+	inbox    chan event   // from other goroutines, which wait for room
+	own      chan event   // from this peer to itself; without room the run ends
+	refusals atomic.Int32 // links that could not be opened, or were lost, before the start
 	gone     *network.NotifyBundle
 
-	machine strategy.Peer // nil: it hasn't joined yet
-	rng     *rand.Rand    // the machine's
-	chance  *rand.Rand    // for choices that are not the machine's
+	machine strategy.Peer // nil: it has not joined yet, or is away
+	rng     *rand.Rand    // for the machine
+	chance  *rand.Rand    // for random links, which the machine does not choose
 	now     time.Duration
-	effects []effect // of the step under way
+	effects []effect // effects of the step under way
 
 	links    links.Links
 	early    []strategy.LinkOpened
 	outboxes map[way]*outbox
 
 	away   bool          // it has left, or has not come yet
-	wakeAt time.Duration // negative: never
+	wakeAt time.Duration // when to wake the machine; negative: never
 	timer  *time.Timer
 }
 
-// way is the destination of an outbox.
+// way names an outbox, by its receiver and protocol.
 type way struct {
 	to strategy.ID
 	id protocol.ID
@@ -53,8 +53,8 @@ type event struct {
 	kind    kind
 	peer    strategy.ID
 	message strategy.Message
-	query   strategy.Query // started
-	was     kind           // failed: the kind that couldn't be delivered
+	query   strategy.Query // of started
+	was     kind           // of failed: the kind of the frame that could not be delivered
 	change  strategy.Changed
 }
 
@@ -64,13 +64,13 @@ const (
 	begun    kind = iota // the run has started
 	wanted               // a link is to be opened
 	started              // a query
-	failed               // a frame couldn't be delivered
-	received             // a frame that carries a message; and so are the following frames:
-	dialled              // a peer opens a link
+	failed               // a frame could not be delivered
+	received             // a frame with a message came; the next three kinds are frames, too
+	dialled              // a peer asks for a link
 	accepted             // a link that was asked for is open
 	closed               // a link is gone
 	left                 // the peer leaves
-	came                 // and comes
+	came                 // the peer comes again
 	changed              // its collection has changed
 	mended               // a link that could not be opened is to be replaced
 )
@@ -88,13 +88,13 @@ func newMember(n *Network, id strategy.ID, h host.Host) *member {
 	}
 }
 
-// post gives the member something to deal with, and waits for room.
+// post gives the member an event to handle, and waits for room in its inbox.
 func (m *member) post(e event) {
 	m.net.enter(e.message.Query)
 	m.put(e)
 }
 
-// put posts an event that has been entered before.
+// put posts an event that was entered before, see Network.enter.
 func (m *member) put(e event) {
 	select {
 	case m.inbox <- e:
@@ -102,7 +102,7 @@ func (m *member) put(e event) {
 	}
 }
 
-// later posts an event to oneself.
+// later posts an event from the member to itself.
 func (m *member) later(e event) {
 	m.net.enter(e.message.Query)
 	select {
@@ -112,7 +112,7 @@ func (m *member) later(e event) {
 	}
 }
 
-// run deals with events until the run ends.
+// run handles events until the run ends.
 func (m *member) run() {
 	m.timer = time.NewTimer(0)
 	m.timer.Stop()
@@ -136,7 +136,8 @@ func (m *member) take(e event) {
 		m.net.leave(e.message.Query)
 		return
 	}
-	if m.machine == nil && m.net.started.Load() && e.kind != came { // whatever comes first: the others may be ahead
+	// any event may be the first: other peers may have started earlier
+	if m.machine == nil && m.net.started.Load() && e.kind != came {
 		m.join()
 	}
 	switch e.kind {
@@ -167,7 +168,7 @@ func (m *member) take(e event) {
 	m.net.leave(e.message.Query)
 }
 
-// join makes the machine and tells it of the links that are there.
+// join makes the machine, and tells it of the links that are open already.
 func (m *member) join() {
 	m.machine = m.net.factory(m)
 	m.step(strategy.Joined{})
@@ -178,7 +179,7 @@ func (m *member) join() {
 	}
 }
 
-// leave ends the machine. Its last messages go out if its connections last long enough.
+// leave ends the machine. Its last messages are sent if its connections stay open long enough.
 func (m *member) leave() {
 	m.step(strategy.Leaving{})
 	for _, p := range m.links.Open() {
@@ -189,7 +190,7 @@ func (m *member) leave() {
 	m.timer.Stop()
 }
 
-// come makes the machine of a peer that was away, and links it to some that are there.
+// come makes the machine of a peer that was away, and opens links to peers drawn at random.
 func (m *member) come() {
 	m.away = false
 	m.join()
@@ -205,7 +206,7 @@ func (m *member) wake() {
 	m.net.leave(0)
 }
 
-// setWake notes when to wake the machine.
+// setWake sets when to wake the machine, and counts the peers that wait to be woken.
 func (m *member) setWake(at time.Duration) {
 	switch {
 	case m.wakeAt == never && at != never:
@@ -218,7 +219,7 @@ func (m *member) setWake(at time.Duration) {
 
 // step steps the machine and carries out its effects.
 func (m *member) step(in strategy.Input) {
-	if m.machine == nil { // before the start: only links have been tried
+	if m.machine == nil { // before the start there are only attempts at links
 		return
 	}
 	m.now = max(m.now, m.net.now())
@@ -235,7 +236,7 @@ func (m *member) step(in strategy.Input) {
 	}
 }
 
-// failed handles a frame that couldn't be delivered.
+// failed handles a frame that could not be delivered.
 func (m *member) failed(e event) {
 	switch e.was {
 	case received:
@@ -275,7 +276,7 @@ func (m *member) opened(p strategy.ID, outbound bool) {
 	m.step(in)
 }
 
-// lost notes that a link is gone, if there was one, and replaces it where there are too few.
+// lost notes that a link is gone, if there was one, and opens another if the member has too few.
 func (m *member) lost(p strategy.ID) {
 	if !m.linked(p) {
 		return
@@ -291,18 +292,18 @@ func (m *member) lost(p strategy.ID) {
 	m.repair()
 }
 
-// repair replaces a lost link where there are too few.
+// repair opens a link to a random peer if the member has fewer than the rules ask for.
 func (m *member) repair() {
 	if m.machine != nil && m.net.rules.Missing(&m.links) > 0 {
 		m.linkAnywhere()
 	}
 }
 
-// giveUp is the time for which a link that cannot be opened is tried, as in the simulator: where nobody is there, real
-// dials fail at once.
+// giveUp is the time after which a link that could not be opened is replaced. The simulator takes as long to give
+// up; a real dial to an absent peer fails at once.
 const giveUp = 3 * time.Second
 
-// repairSoon repairs links after a while.
+// repairSoon repairs links after giveUp, if there are too few.
 func (m *member) repairSoon() {
 	if m.machine == nil || m.net.rules.Missing(&m.links) == 0 {
 		return
@@ -323,7 +324,8 @@ func (m *member) linkAnywhere() {
 	}
 }
 
-// disconnected hears of a connection that is gone.
+// disconnected is called when a connection has ended. It posts the end of the link if that was the last connection
+// to the peer.
 func (m *member) disconnected(net network.Network, c network.Conn) {
 	from, known := m.net.numbers[c.RemotePeer()]
 	if known && net.Connectedness(c.RemotePeer()) != network.Connected {

@@ -21,7 +21,8 @@ import (
 
 // The protocols.
 const (
-	UpkeepID protocol.ID = "/venn/compare/upkeep/1.0.0" // of messages for no query, and to open and close links
+	// messages without a query, and the opening and closing of links
+	UpkeepID protocol.ID = "/venn/compare/upkeep/1.0.0"
 	QueryID  protocol.ID = "/venn/compare/query/1.0.0"
 )
 
@@ -31,11 +32,11 @@ var (
 	ErrClosed   = errors.New("drive: closed")
 )
 
-// Config describes a run, and the knowledge of its peers. All but Links is required.
+// Config describes a run, and what its peers know. All fields but Links are required.
 type Config struct {
 	Strategy strategy.Strategy
-	// World is the strategy's view of the run. Online and Latency may be nil: all peers are online, and equally near. A
-	// peer that is not online when it gets its host is away, see Come.
+	// World is the strategy's view of the run. Online and Latency may be nil: then all peers are online, and all
+	// latencies are 0. A peer that is not online when Add gives it its host is away until Come.
 	World strategy.World
 	// Holds reports whether a peer holds a key. It is called from many goroutines.
 	Holds func(strategy.ID, strategy.Key) bool
@@ -45,8 +46,8 @@ type Config struct {
 	Degree int
 }
 
-// Network is a run of a strategy. Make one with New and give it a host for every peer with Add. Then call Link, Start
-// and Settle, in this order, and Find as often as you like. Find may be called from several goroutines.
+// Network is a run of a strategy. Make one with New and give it a host for every peer with Add. Then call Link,
+// Start and Settle, in this order. After that, call Find as often as you like, from several goroutines if you like.
 type Network struct {
 	cfg     Config
 	factory strategy.Factory
@@ -58,17 +59,17 @@ type Network struct {
 
 	pipes pipes
 	asks  asks
-	open  atomic.Int64 // inputs and messages that have not been dealt with
-	armed atomic.Int64 // peers that wait to be woken
+	open  atomic.Int64 // inputs and messages that were not handled yet
+	armed atomic.Int64 // number of peers that wait to be woken
 
-	ctx    context.Context // of all that runs: it ends by Close, or by a fatal error
+	ctx    context.Context // context of all goroutines of the run; Close or a fatal error ends it
 	cancel context.CancelCauseFunc
 	mu     sync.Mutex
 	closed bool
 	work   sync.WaitGroup
 }
 
-// New prepares a run. Errors come from the strategy's Open.
+// New prepares a run. An error is from the strategy's Open.
 func New(cfg Config) (*Network, error) {
 	if cfg.World.Online == nil {
 		cfg.World.Online = func(strategy.ID) bool { return true }
@@ -85,7 +86,7 @@ func New(cfg Config) (*Network, error) {
 	return n, nil
 }
 
-// Add gives the next peer its host, which the caller closes after the Network.
+// Add gives the next peer, in the order of numbers, its host. The caller closes the host after the Network.
 func (n *Network) Add(h host.Host) {
 	id := strategy.ID(len(n.peers))
 	m := newMember(n, id, h)
@@ -102,12 +103,13 @@ func (n *Network) Add(h host.Host) {
 	h.Network().Notify(m.gone)
 }
 
-// random returns a peer's source for one purpose.
+// random returns a peer's source of randomness for one purpose.
 func (n *Network) random(id strategy.ID, purpose string) *rand.Rand {
 	return strategy.Random(n.cfg.World.Seed, purpose, uint64(id))
 }
 
-// Link opens the links of the configuration. It returns when each is open, or can't be opened: then with an error.
+// Link opens the links of the configuration, and returns when each is open or has failed. It returns an error if any
+// has failed.
 func (n *Network) Link(ctx context.Context) error {
 	for _, m := range n.peers {
 		if !n.spawn(m.run) {
@@ -135,12 +137,13 @@ func (n *Network) Link(ctx context.Context) error {
 }
 
 const (
-	connecting   = 16              // links at one time: handshakes of hundreds would slow each other down until they fail
-	connectAgain = 6 * time.Second // after a failure, when libp2p dials again
+	// links that are connected at one time: hundreds of handshakes would slow each other down until they fail
+	connecting   = 16
+	connectAgain = 6 * time.Second // wait after a failure, until libp2p dials again
 	connectTries = 5
 )
 
-// connect connects the hosts that will have links. A busy machine may need more than one try.
+// connect connects the hosts that will have links. It tries several times, as a busy machine may need.
 func (n *Network) connect(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -168,7 +171,7 @@ func (n *Network) connect(ctx context.Context) error {
 	return group.Wait()
 }
 
-// Start lets time begin and all peers join.
+// Start starts the clock, and all peers join.
 func (n *Network) Start() {
 	n.began = time.Now()
 	n.started.Store(true)
@@ -177,14 +180,13 @@ func (n *Network) Start() {
 	}
 }
 
-// Leave ends a peer. Who uses it closes the connections of its host, and sees to it that there are no others until
-// Come.
+// Leave ends a peer. The caller must then close the connections of its host, and prevent new ones until Come.
 func (n *Network) Leave(p strategy.ID) { n.peers[p].post(event{kind: left}) }
 
-// Come begins a peer again that has left, or was away: with its collection and nothing else.
+// Come starts a peer that has left, or was away. It begins with its collection and nothing else.
 func (n *Network) Come(p strategy.ID) { n.peers[p].post(event{kind: came}) }
 
-// Relink opens the closed links of the configuration again, unless the strategy chooses its links itself.
+// Relink opens the closed links of the configuration again, unless the strategy opens links itself.
 func (n *Network) Relink() {
 	if n.cfg.Strategy.Connects {
 		return
@@ -199,8 +201,8 @@ func (n *Network) Changed(p strategy.ID, c strategy.Changed) {
 	n.peers[p].post(event{kind: changed, change: c})
 }
 
-// Settle waits until nothing more happens by itself: no message is under way and no peer wants to be woken. After most
-// it returns anyway: some strategies never rest.
+// Settle waits until no message is under way and no peer waits to be woken. After the time most it returns anyway,
+// because some strategies never rest.
 func (n *Network) Settle(ctx context.Context, most time.Duration) error {
 	end := time.Now().Add(most)
 	return n.wait(ctx, func() bool { return n.resting() || !time.Now().Before(end) })
@@ -210,7 +212,7 @@ func (n *Network) resting() bool { return n.open.Load() == 0 && n.armed.Load() =
 
 const lookEvery = 10 * time.Millisecond
 
-// wait waits until something is so, and returns why it isn't if ctx or the run ends before.
+// wait waits until so returns true. It returns an error if ctx, or the run, ends before.
 func (n *Network) wait(ctx context.Context, so func() bool) error {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
@@ -226,8 +228,8 @@ func (n *Network) wait(ctx context.Context, so func() bool) error {
 	return nil
 }
 
-// enter notes an input or a message that is to be handled. leave notes that it has been: all that it led to has entered
-// before.
+// enter counts an input or a message that is to be handled. leave is called once it was handled: all that it led to
+// has entered before.
 func (n *Network) enter(q strategy.QueryID) {
 	n.open.Add(1)
 	n.asks.enter(q)
@@ -245,7 +247,7 @@ func (n *Network) now() time.Duration {
 	return time.Since(n.began)
 }
 
-// spawn runs something that Close waits for; false: the network is closed.
+// spawn runs f in a goroutine that Close waits for. It returns false if the network is closed.
 func (n *Network) spawn(f func()) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -256,7 +258,7 @@ func (n *Network) spawn(f func()) bool {
 	return true
 }
 
-// resetAtEnd resets a stream when the run ends. Who calls done is not disturbed any more when that returns.
+// resetAtEnd resets a stream when the run ends. Once done has returned, the stream is not reset any more.
 func (n *Network) resetAtEnd(s network.Stream) (done func()) {
 	over := make(chan struct{})
 	stop := context.AfterFunc(n.ctx, func() {
@@ -270,7 +272,7 @@ func (n *Network) resetAtEnd(s network.Stream) (done func()) {
 	}
 }
 
-// Close ends the run and returns when nothing of it runs any more. It may be called again.
+// Close ends the run, and returns when all its goroutines have ended. It may be called again.
 func (n *Network) Close() {
 	n.mu.Lock()
 	n.closed = true

@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	outboxFrames = 1 << 14 // that wait
+	outboxFrames = 1 << 14 // frames that may wait
 	idleFor      = 10 * time.Second
 	dialTimeout  = 30 * time.Second
-	headTimeout  = time.Minute     // from a stream's opening to its first bytes
-	writeTimeout = 2 * time.Minute // of a frame
+	headTimeout  = time.Minute     // longest time from a stream's opening to its first bytes
+	writeTimeout = 2 * time.Minute // longest time to write a frame
 )
 
 var (
@@ -25,13 +25,13 @@ var (
 	errStranger = errors.New("drive: a stream that belongs to no pipe")
 )
 
-// outbox sends a member's frames of one protocol to another. It has a goroutine and a stream while there is something
-// to be sent or the members have a link, and for a while after.
+// outbox sends a member's frames of one protocol to another member. It has a goroutine and a stream while it has
+// frames to send, while the members have a link, and for a while after.
 type outbox struct {
 	from *member
 	way  way
-	keep atomic.Bool   // the stream stays open
-	more chan struct{} // frames have been pushed
+	keep atomic.Bool   // the stream stays open without use
+	more chan struct{} // a frame was pushed
 
 	mu      sync.Mutex
 	queue   []*frame
@@ -42,7 +42,7 @@ func newOutbox(from *member, w way) *outbox {
 	return &outbox{from: from, way: w, more: make(chan struct{}, 1)}
 }
 
-// push puts a frame behind the others; false: there is no room.
+// push adds a frame to the queue. It returns false if there is no room.
 func (o *outbox) push(f *frame) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -60,7 +60,7 @@ func (o *outbox) push(f *frame) bool {
 	return true
 }
 
-// run sends waiting frames. When it can't, all of them have failed.
+// run sends waiting frames. If it cannot, it fails all of them.
 func (o *outbox) run() {
 	if err := o.carry(); err == nil {
 		return
@@ -74,8 +74,8 @@ func (o *outbox) run() {
 	}
 }
 
-// carry writes frames to a stream until there have been none for a while. Without an error, the outbox may run again by
-// then.
+// carry writes frames to a stream until the outbox was idle for a while. It returns an error if the stream fails.
+// After it returns nil, push may already have started the next run.
 func (o *outbox) carry() error {
 	n := o.from.net
 	s, err := o.dial()
@@ -87,9 +87,9 @@ func (o *outbox) carry() error {
 	for head := true; ; head = false {
 		f := o.next()
 		if f == nil {
-			_ = s.Close() // an error concerns none of the waiting frames: they are the next run's
+			_ = s.Close() // an error does not matter: waiting frames go on the stream of the next run
 			time.AfterFunc(headTimeout, func() {
-				if n.pipes.take(number, p.from, p.to) != nil { // nobody has read from it
+				if n.pipes.take(number, p.from, p.to) != nil { // the receiver has not read from it
 					p.close(n)
 				}
 			})
@@ -101,14 +101,14 @@ func (o *outbox) carry() error {
 		}
 		if err := p.write(n, s, f, b); err != nil {
 			_ = s.Reset()
-			n.pipes.take(number, p.from, p.to) // if nobody has
+			n.pipes.take(number, p.from, p.to) // if the receiver has not taken it
 			p.close(n)
 			return err
 		}
 	}
 }
 
-// dial opens the stream, and a connection if there is none.
+// dial opens the stream, and first a connection if there is none.
 func (o *outbox) dial() (network.Stream, error) {
 	ctx, cancel := context.WithTimeout(o.from.net.ctx, dialTimeout)
 	defer cancel()
@@ -119,7 +119,8 @@ func (o *outbox) dial() (network.Stream, error) {
 	return o.from.host.NewStream(ctx, to.ID, o.way.id)
 }
 
-// next waits for a frame. nil: there hasn't been one for a while and the outbox no longer runs, or the run is over.
+// next waits for a frame. It returns nil if none came for a while and the outbox has stopped running, or if the run
+// ends.
 func (o *outbox) next() *frame {
 	idle := time.NewTimer(idleFor)
 	defer idle.Stop()
@@ -152,7 +153,7 @@ func (o *outbox) pop() *frame {
 	return f
 }
 
-// rest ends the outbox's run if nothing waits and there is no link.
+// rest stops the outbox's run if no frame waits and the stream need not stay open. It reports whether it did.
 func (o *outbox) rest() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -163,7 +164,7 @@ func (o *outbox) rest() bool {
 	return true
 }
 
-// write puts a frame into the pipe and its bytes, in one write, on the stream.
+// write puts a frame into the pipe, and its bytes on the stream in one write.
 func (p *pipe) write(n *Network, s network.Stream, f *frame, b []byte) error {
 	if !p.push(f) {
 		f.fail(n)
@@ -176,7 +177,8 @@ func (p *pipe) write(n *Network, s network.Stream, f *frame, b []byte) error {
 	return err
 }
 
-// read takes in another peer's frames over a stream. When that breaks off, a link to it is gone.
+// read delivers the frames that another peer sends over a stream. If the stream breaks off, it posts the end of the
+// link to that peer.
 func (m *member) read(s network.Stream) {
 	from, known := m.net.numbers[s.Conn().RemotePeer()]
 	if !known {
@@ -202,14 +204,14 @@ func (m *member) read(s network.Stream) {
 	m.post(event{kind: closed, peer: from})
 }
 
-// read delivers frames as their bytes come, until the stream ends: with io.EOF where it should. The first frame's head
-// has been read.
+// read delivers frames as their bytes arrive, until the stream ends; the error is io.EOF if it ends after a whole
+// frame. The head of the first frame was read before.
 func (p *pipe) read(n *Network, s io.Reader) error {
 	defer p.close(n)
 	var first [1]byte
 	for have := headBytes; ; have = len(first) {
 		f := p.pop()
-		if f == nil { // its sender has given up
+		if f == nil { // the sender has given it up
 			return errGone
 		}
 		if _, err := io.CopyN(io.Discard, s, int64(f.bytes()-have)); err != nil {
