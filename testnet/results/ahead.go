@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Ahead is a case in which a strategy beats the first one of its scenario. Its recall is higher by more than the 95 %
-// interval of the difference; or it is not lower by more than the first one's interval, at fewer messages a query and
-// less upkeep.
+// Ahead is a case in which a strategy beats the first one of its scenario. Either its recall is higher, by more than
+// the half width of the difference's 95 % interval. Or its recall is not below the first one's interval, and it
+// sends fewer messages a query and less upkeep.
 type Ahead struct {
 	Scenario string `json:"scenario"`
 	At       string `json:"at,omitempty"` // the point of the sweep
@@ -17,7 +17,7 @@ type Ahead struct {
 	Figures  string `json:"figures"`
 }
 
-// ahead lists the cases in which a strategy beats the first one.
+// ahead returns the cases in which a strategy beats the first one.
 func (g group) ahead() (out []Ahead) {
 	for _, c := range g.cases {
 		i := slices.IndexFunc(g.cases, func(f situation) bool {
@@ -33,7 +33,7 @@ func (g group) ahead() (out []Ahead) {
 	return out
 }
 
-// beats returns the measure by which a strategy beats another one in the same case: "recall", "cost", or "" for none.
+// beats returns by what a strategy beats another one in the same case: "recall", "cost", or "" if it does not.
 func (c situation) beats(other situation) string {
 	a, b := other.rows["recall"], c.rows["recall"]
 	m, _ := difference(a.Mean, b.Mean, a.Seeds, b.Seeds, a.Values, b.Values)
@@ -47,7 +47,7 @@ func (c situation) beats(other situation) string {
 	return ""
 }
 
-// beside returns the figures by which strategies are compared, the other one's in brackets.
+// beside formats the figures by which strategies are compared, with those of the other one in brackets.
 func (c situation) beside(other situation) string {
 	of := func(name string) string {
 		return fmt.Sprintf("%.4g (%.4g)", c.rows[name].Mean.Value, other.rows[name].Mean.Value)
@@ -55,7 +55,7 @@ func (c situation) beside(other situation) string {
 	return fmt.Sprintf("recall %s, messages %s, upkeep %s kB", of("recall"), of("messages"), of("upkeep"))
 }
 
-// points returns the number of situations in which the scenario was tried: the points of its sweep on each engine.
+// points returns the number of points of the scenario's sweep that were run, counted on each engine.
 func (g group) points() int {
 	return len(Distinct(g.cases, func(c situation) string { return c.of.Name + c.engine }))
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/scenario"
 )
 
-// AnswersOf returns answers in the form of a scenario's file. For each strategy they give the interval in which the
-// mean of the same number of other trials would lie with 95 % confidence. The figures are the file's own, or else
+// AnswersOf returns rows as answers, in the form of a scenario's file. Each answer is the interval in which the mean
+// of as many new trials would lie with 95 % confidence. The figures are those of the file's own answers, or else
 // recall, messages and upkeep.
 func AnswersOf(s *scenario.Scenario, rows []Row) string {
 	var b strings.Builder
@@ -32,7 +32,7 @@ func AnswersOf(s *scenario.Scenario, rows []Row) string {
 	return b.String()
 }
 
-// answered reports whether a figure is among the answers for a strategy.
+// answered reports whether a figure is among the answers of a strategy.
 func answered(s *scenario.Scenario, strategy, figure string) bool {
 	if a := s.Answers[strategy]; len(a) > 0 {
 		_, there := a[figure]
@@ -41,7 +41,7 @@ func answered(s *scenario.Scenario, strategy, figure string) bool {
 	return slices.Contains([]string{"recall", "messages", "upkeep"}, figure) || strings.HasPrefix(figure, scenario.RecallOf(""))
 }
 
-// down and up are a bound of an interval to four digits, rounded outwards.
+// down and up format a bound of an interval with four digits, rounded outwards.
 func down(x float64) string { return rounded(x, math.Floor) }
 
 func up(x float64) string { return rounded(x, math.Ceil) }
@@ -58,7 +58,7 @@ func rounded(x float64, round func(float64) float64) string {
 	return s
 }
 
-// WithAnswers returns the text of a scenario's file with these answers at its end, in place of its own.
+// WithAnswers returns the text of a scenario's file with these answers at its end, in place of its own answers.
 func WithAnswers(text, answers string) string {
 	var kept []string
 	inside := false

@@ -2,23 +2,23 @@ package results
 
 import "github.com/venn-p2p/venn/testnet/scenario"
 
-// Apart compares two engines that have played one plan.
+// Apart compares the runs of one plan on both engines.
 type Apart struct {
-	Recall [2]float64 // simulated and real
+	Recall [2]float64 // recall in the simulator and on real hosts
 	Ratios []Ratio
 }
 
-// Ratio is a quantity on both engines.
+// Ratio has a quantity's values on both engines.
 type Ratio struct {
 	Name            string
 	Simulated, Real float64
 }
 
-// Apart returns the excess of the simulated quantity over the real one, as a part of the real one.
+// Apart returns the simulated value over the real one, minus 1.
 func (r Ratio) Apart() float64 { return r.Simulated/r.Real - 1 }
 
-// Engines compares runs of one plan: recall, messages and bytes of a query, upkeep of a peer, latencies until the first
-// holder is found.
+// Engines compares two runs of one plan: by recall, messages and bytes of a query, upkeep of a peer, and latency
+// until the first holder is found.
 func Engines(simulated, onHosts *scenario.Run) Apart {
 	upkeep := func(r *scenario.Run) float64 {
 		sum := int64(0)

@@ -10,8 +10,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/sim"
 )
 
-// Write writes the scenarios, rows, tables, drawings and the report that holds all of them to a folder, which it makes
-// when it is missing. It returns the files. The parameters are the report's first lines, the terms its last.
+// Write writes the scenarios, rows, tables, drawings and a report with all of them to a folder, which must exist. It
+// returns the paths of the files. The parameters are the report's first lines, the terms its last.
 func (r Result) Write(dir string, parameters, terms [][2]string) ([]string, error) {
 	out := report.Folder{Dir: dir}
 	Found{r.Name(), r.Version, r.rows(), r.outcomes()}.Write(&out)
@@ -37,7 +37,7 @@ func (r Result) Write(dir string, parameters, terms [][2]string) ([]string, erro
 	return out.Files, out.Err
 }
 
-// outcomes returns the rows that have a number.
+// outcomes returns the rows that have a value as outcomes.
 func (r Result) outcomes() (out []Outcome) {
 	for _, row := range r.Rows {
 		if row.Mean.N > 0 {
@@ -47,7 +47,7 @@ func (r Result) outcomes() (out []Outcome) {
 	return out
 }
 
-// sections returns a scenario's sections: results, and details shown on request.
+// sections returns the sections of a scenario in the report: the results, and details that are folded.
 func (r Result) sections(g group) []report.Section {
 	name := g.of.Name + ": " + strings.TrimSpace(g.of.Question)
 	first := report.Section{Title: name, Table: g.table(r.Slopes, title), Drawings: g.overTime()}
@@ -62,7 +62,7 @@ func (r Result) sections(g group) []report.Section {
 	}, func(s report.Section) bool { return len(s.Table.Rows) == 0 })
 }
 
-// parameters returns the settings that all runs of a scenario share.
+// parameters returns the settings that all runs of a scenario share, for the report.
 func (g group) parameters() [][2]string {
 	s, want := g.of, "one holder"
 	if s.All {
@@ -87,8 +87,8 @@ func (g group) parameters() [][2]string {
 	return out
 }
 
-// drawings returns a chart of each figure: over the first sweep with a line for each strategy and value of the others,
-// or else with a dot for each case.
+// drawings returns a chart of each figure. If the first sweep has numbers, the chart is over it, with a line for
+// each strategy and value of the other sweeps. Else it has a dot for each case.
 func (g group) drawings(slopes []Slope) (out []report.Drawing) {
 	for _, f := range g.figures() {
 		if d := g.figure(f, slopes); len(g.places()) > 0 {
@@ -102,7 +102,7 @@ func (g group) drawings(slopes []Slope) (out []report.Drawing) {
 	return out
 }
 
-// file returns the name of a figure's file.
+// file returns the name of a figure's file, without a suffix.
 func (g group) file(f scenario.Figure) string {
 	return g.of.Name + "-" + strings.ReplaceAll(f.Name, "_", "-")
 }
@@ -117,7 +117,7 @@ func (g group) chart(f scenario.Figure) report.DotChart {
 	return d
 }
 
-// places returns the values of the first sweep, by case; nil: nothing is swept, or the values are not numbers.
+// places returns each case's value of the first sweep; nil: nothing is swept, or the values are not numbers.
 func (g group) places() (out []float64) {
 	for _, c := range g.cases {
 		if len(c.of.At) == 0 {
@@ -132,8 +132,8 @@ func (g group) places() (out []float64) {
 	return out
 }
 
-// figure draws a figure over the first sweep. Over the size of the network alone both axes are logarithmic, and the
-// legend has the slopes.
+// figure draws a figure over the first sweep. If only the number of peers is swept, both axes are logarithmic, and
+// the legend has the slopes.
 func (g group) figure(f scenario.Figure, slopes []Slope) report.Figure {
 	sloped := slices.ContainsFunc(slopes, func(s Slope) bool { return s.scenario == g.of.Name })
 	d := report.Figure{Name: g.file(f), Y: title(f), LogY: f.Log || sloped, Marks: true, Share: f.Share}
@@ -161,12 +161,12 @@ func (g group) figure(f scenario.Figure, slopes []Slope) report.Figure {
 			l.Name += ", slope " + slopeOf(slopes, g.of.Name, name, f)
 		}
 		l.Sort()
-		d.Lines = append(d.Lines, l) // without points, too: so a strategy has one colour in all figures
+		d.Lines = append(d.Lines, l) // even without points, so that a strategy has one colour in all figures
 	}
 	return d
 }
 
-// overTime returns the recall over time, and the distributions of latency and messages.
+// overTime returns drawings of the recall over time, and of the distributions of latency and messages.
 func (g group) overTime() []report.Drawing {
 	s := g.of
 	over := report.Figure{Name: s.Name + "-recall", X: "seconds", Y: "recall", Marks: true, Share: true}
@@ -194,8 +194,8 @@ func (g group) overTime() []report.Drawing {
 	return out
 }
 
-// distribution returns the cumulative share of all queries over a quantity. A query whose quantity is 0 or less has
-// none.
+// distribution returns the cumulative share of all queries over a quantity. A query whose quantity is 0 or less
+// counts among all queries but adds no point.
 func distribution(name string, runs []*scenario.Run, of func(sim.Query) float64) report.Line {
 	var xs []float64
 	all := 0

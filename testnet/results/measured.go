@@ -16,9 +16,9 @@ import (
 	"github.com/venn-p2p/venn/testnet/statistics"
 )
 
-// Measured is the result of one run of something real, such as a testnet. Runs of one case are trials of it.
+// Measured is the result of one run of real nodes or hosts. Runs with the same Case are trials.
 type Measured struct {
-	Case    string   `json:"case"` // the settings, except the seed
+	Case    string   `json:"case"` // the settings, without the seed
 	Seed    uint64   `json:"seed"`
 	Figures []Figure `json:"figures"`
 }
@@ -30,9 +30,9 @@ type Figure struct {
 	Value    float64 `json:"value"`
 }
 
-// AddRun adds a run to the runs in a folder, and writes rows, plots with intervals over the trials, and a report of
-// all. It replaces a run of the same case and seed: the two are no independent trials. AddRun makes the folder, and
-// returns the files. A run that is cut short is not to be added.
+// AddRun adds a run to the runs in a folder. It writes rows, plots with intervals over the trials, and a report of
+// all runs. The run replaces one of the same case and seed, which would be no independent trial. AddRun makes the
+// folder if it is missing, and returns the paths of the files. Callers must not add an interrupted run.
 func AddRun(dir, name, title, version string, m Measured) ([]string, error) {
 	m.Figures = slices.DeleteFunc(slices.Clone(m.Figures), func(f Figure) bool { return math.IsNaN(f.Value) || math.IsInf(f.Value, 0) })
 	if err := os.MkdirAll(dir, 0o777); err != nil {

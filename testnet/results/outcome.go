@@ -13,26 +13,26 @@ import (
 	"github.com/venn-p2p/venn/testnet/statistics"
 )
 
-// rowsFile is the file that every experiment writes to its folder, and Compare reads.
+// rowsFile is the name of the file that every experiment writes to its folder, and Compare reads.
 const rowsFile = "rows.json"
 
-// Outcome is one quantity that an experiment has found in one case, over its trials.
+// Outcome is one quantity of an experiment in one case, over its trials.
 type Outcome struct {
 	Case     string    `json:"case"` // a strategy at a point of a sweep, a row of a paper's table, …
 	Quantity string    `json:"quantity"`
 	Value    float64   `json:"value"`             // mean of the trials
 	Half     float64   `json:"half_95,omitempty"` // half width of its 95 % interval; 0: not known
 	Trials   int       `json:"trials"`
-	Seeds    []uint64  `json:"seeds,omitempty"`  // of the trials, where each has a value
-	Values   []float64 `json:"values,omitempty"` // of the trials, in the order of the seeds
+	Seeds    []uint64  `json:"seeds,omitempty"`  // seeds of the trials, if each trial has a value
+	Values   []float64 `json:"values,omitempty"` // values of the trials, in the order of the seeds
 }
 
-// OutcomeOf returns a mean of trials as an outcome.
+// OutcomeOf returns the outcome with a mean of trials.
 func OutcomeOf(of, quantity string, m statistics.Mean) Outcome {
 	return Outcome{Case: of, Quantity: quantity, Value: m.Value, Half: m.Half, Trials: m.N}
 }
 
-// With adds the seeds and values of the trials, if each has one.
+// With returns the outcome with the seeds and values of the trials, if each trial has a value.
 func (o Outcome) With(seeds []uint64, values []float64) Outcome {
 	if len(seeds) == len(values) && !slices.ContainsFunc(values, math.IsNaN) {
 		o.Seeds, o.Values = seeds, values
@@ -48,22 +48,24 @@ func (o Outcome) mean() statistics.Mean {
 type Found struct {
 	Experiment string    `json:"experiment"`
 	Version    string    `json:"version,omitempty"`
-	Rows       any       `json:"rows,omitempty"` // in the experiment's own form
+	Rows       any       `json:"rows,omitempty"` // rows in the experiment's own form
 	Outcomes   []Outcome `json:"outcomes"`
 }
 
-// Write writes rows.json.
+// Write writes rows.json to a folder.
 func (f Found) Write(o *report.Folder) { o.JSON(rowsFile, f) }
 
-// Difference compares one outcome in two folders.
+// Difference compares an outcome of folder A with that of the same case and quantity in folder B.
 type Difference struct {
 	Case     string  `json:"case"`
 	Quantity string  `json:"quantity"`
 	A        Outcome `json:"a"`
 	B        Outcome `json:"b"`
-	Value    float64 `json:"difference"`        // B minus A
-	Half     float64 `json:"half_95,omitempty"` // half width of its 95 % interval; 0: not known, for a side has one trial
-	Paired   bool    `json:"paired,omitempty"`  // the same trials on both sides: the interval is of their differences
+	Value    float64 `json:"difference"` // B minus A
+	// half width of its 95 % interval; 0: not known, because a side has one trial
+	Half float64 `json:"half_95,omitempty"`
+	// both sides have the same trials, and the interval is that of their differences
+	Paired bool `json:"paired,omitempty"`
 }
 
 // Apart reports whether the interval is known and does not contain 0.
@@ -72,15 +74,15 @@ func (d Difference) Apart() bool { return d.Half > 0 && (d.Value > d.Half || d.V
 // Comparison is the result of Compare.
 type Comparison struct {
 	Differences []Difference `json:"differences"`
-	OnlyA       int          `json:"only_a"` // outcomes that the other folder lacks
+	OnlyA       int          `json:"only_a"` // number of outcomes that only folder A has; OnlyB for folder B
 	OnlyB       int          `json:"only_b"`
 }
 
-// ErrNoRows is matched when a folder has no rows.json of an experiment.
+// ErrNoRows is matched by the error for a folder without an experiment's rows.json.
 var ErrNoRows = errors.New("results: no rows of an experiment")
 
-// Compare compares the folders of two experiments: case by case, quantity by quantity, in the order of a. The errors:
-// ErrNoRows, errors of reading files.
+// Compare compares the outcomes in the folders of two experiments, in the order of a. An error matches ErrNoRows, or
+// is one of reading files.
 func Compare(a, b string) (Comparison, error) {
 	var c Comparison
 	before, err := readOutcomes(a)
@@ -106,7 +108,7 @@ func Compare(a, b string) (Comparison, error) {
 	return c, nil
 }
 
-// difference returns b minus a: of trials with the same seeds in pairs.
+// difference returns b minus a. It compares trials with the same seeds in pairs.
 func difference(a, b statistics.Mean, seedsA, seedsB []uint64, valuesA, valuesB []float64) (m statistics.Mean, paired bool) {
 	if len(seedsA) > 1 && slices.Equal(seedsA, seedsB) {
 		return statistics.Paired(valuesA, valuesB), true
@@ -133,7 +135,7 @@ func readOutcomes(dir string) ([]Outcome, error) {
 	return f.Outcomes, nil
 }
 
-// Distinct returns the names of rows, each once, in the order of the first row of each name.
+// Distinct returns the names of rows, each once, in the order in which they first appear.
 func Distinct[R any](rows []R, name func(R) string) []string {
 	var names []string
 	for _, r := range rows {

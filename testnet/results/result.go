@@ -12,20 +12,20 @@ import (
 	"github.com/venn-p2p/venn/testnet/statistics"
 )
 
-// Scenarios is the name of the files in a folder of scenarios whose rows are figures.
+// Scenarios is the name of the files in a folder of results whose rows are figures.
 const Scenarios = "scenarios"
 
 // Result is the result of runs of scenarios, on either engine.
 type Result struct {
-	Version   string               // of the program
-	Scenarios []*scenario.Scenario // a scenario with a sweep as its points
+	Version   string               // version of the program
+	Scenarios []*scenario.Scenario // scenarios that were run; one with a sweep is there as its points
 	Runs      []*scenario.Run
 	Rows      []Row
-	Slopes    []Slope // of scenarios that vary the number of peers, and nothing else
+	Slopes    []Slope // of scenarios that sweep the number of peers, and nothing else
 	Files     []string
 }
 
-// Sum sums up the runs: as rows and slopes.
+// Sum computes Rows and Slopes from the runs.
 func (r *Result) Sum() {
 	r.Rows, r.Slopes = Rows(r.Scenarios, r.Runs), nil
 	for _, g := range r.groups() {
@@ -33,7 +33,7 @@ func (r *Result) Sum() {
 	}
 }
 
-// whole returns the whole scenario that a point of a sweep belongs to, or the scenario itself.
+// whole returns the scenario to which a point of a sweep belongs; for other scenarios, s itself.
 func whole(s *scenario.Scenario) *scenario.Scenario {
 	if s.Whole != nil {
 		return s.Whole
@@ -41,7 +41,7 @@ func whole(s *scenario.Scenario) *scenario.Scenario {
 	return s
 }
 
-// Trials reports whether rows are trials: all runs are of one scenario that asks for that.
+// Trials reports whether each trial is a row: all runs are of one scenario, which asks for that.
 func (r Result) Trials() bool {
 	return len(r.Scenarios) > 0 && !slices.ContainsFunc(r.Scenarios, func(s *scenario.Scenario) bool {
 		return s.Rows != scenario.Trials || whole(s).Name != whole(r.Scenarios[0]).Name
@@ -56,7 +56,7 @@ func (r Result) Name() string {
 	return Scenarios
 }
 
-// MarshalJSON has a row for every figure of every strategy, or for every trial.
+// MarshalJSON writes a row for every figure of every strategy, or for every trial, see Trials.
 func (r Result) MarshalJSON() ([]byte, error) {
 	out := struct {
 		Experiment string   `json:"experiment,omitempty"`
@@ -77,7 +77,7 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// rows returns the rows for JSON.
+// rows returns the figures, or the trials, as rows for JSON.
 func (r Result) rows() any {
 	if !r.Trials() {
 		return r.Rows
@@ -95,13 +95,13 @@ func (r Result) scenario(run *scenario.Run) *scenario.Scenario {
 	return r.Scenarios[i]
 }
 
-// group is a scenario at all points of its sweep, which are shown together.
+// group is a scenario with all points of its sweep, which are shown together.
 type group struct {
 	of    *scenario.Scenario
 	cases []situation
 }
 
-// situation is a strategy on an engine at a point; its runs are trials of it.
+// situation is a case: a strategy on an engine at a point of the sweep. Its runs are trials.
 type situation struct {
 	of               *scenario.Scenario
 	strategy, engine string
@@ -144,7 +144,7 @@ func (r Result) situations(s *scenario.Scenario) (out []situation) {
 	return out
 }
 
-// at returns the place of a case on the sweeps, as "loss=0.1, budget=10"; empty without a sweep.
+// at formats the values of a case's sweeps, as "loss=0.1, budget=10"; empty without a sweep.
 func (c situation) at() string { return joined(c.of.At, ", ") }
 
 func joined(at []scenario.Coordinate, by string) string {
@@ -157,17 +157,18 @@ func joined(at []scenario.Coordinate, by string) string {
 
 func (c situation) name() string { return strings.TrimSuffix(c.strategy+", "+c.at(), ", ") }
 
-// figures returns the figures that at least one of the cases has.
+// figures returns the figures that at least one case has.
 func (g group) figures() []scenario.Figure {
 	return slices.DeleteFunc(g.of.Figures(), func(f scenario.Figure) bool {
 		return !slices.ContainsFunc(g.cases, func(c situation) bool { _, has := c.rows[f.Name]; return has })
 	})
 }
 
-// wide reports whether a case is a line of tables, and not a column.
+// wide reports whether tables have a line for each case, not a column.
 func (g group) wide() bool { return g.of.Swept() || g.of.Rows == scenario.Trials }
 
-// table has a line for each case and a column for each figure, then a line with the slopes of each strategy.
+// table returns a table with a line for each case and a column for each figure. After them comes a line with each
+// strategy's slopes, if there are any.
 func (g group) table(slopes []Slope, head func(scenario.Figure) string) report.Table {
 	hosts := slices.ContainsFunc(g.cases, func(c situation) bool { return c.engine == scenario.Real })
 	one := !slices.ContainsFunc(g.cases, func(c situation) bool { return len(c.runs) > 1 })
@@ -213,7 +214,7 @@ func (g group) strategies() []string {
 	return Distinct(g.cases, func(c situation) string { return c.strategy })
 }
 
-// short returns the name of a figure over a column.
+// short returns the name of a figure at the head of a column.
 func short(f scenario.Figure) string {
 	return strings.ToUpper(strings.TrimSpace(strings.ReplaceAll(f.Name, "_", " ") + " " + f.Unit))
 }
@@ -221,9 +222,9 @@ func short(f scenario.Figure) string {
 // title returns the full name of a figure.
 func title(f scenario.Figure) string { return strings.TrimSuffix(f.Title+", "+f.Unit, ", ") }
 
-// lines tabulates what peers know by the rate of their lines: a line for every case and rate, with means over the
-// trials. A trial without peers of a rate counts as 0 in their number, and in nothing else. Empty where all lines are
-// the same.
+// lines tabulates what peers know, by the rate of their lines. There is a line for every case and rate, with means
+// over the trials. A trial without peers of a rate counts as 0 in their number, and not at all in the other columns.
+// The table is empty if the runs have no such figures.
 func (g group) lines() report.Table {
 	t := report.Table{Head: []string{"strategy", "peers", "sweep", "line kbit/s", "of them", "covers", "directory kB"}}
 	for _, c := range g.cases {
@@ -241,7 +242,8 @@ func (g group) lines() report.Table {
 	return t
 }
 
-// known returns the cells for the peers on lines of a rate: their number, the share that they cover, their directory.
+// known returns the cells for the peers with lines of one rate: their mean number, the share of the network that
+// they cover, and their directory in kB.
 func (c situation) known(rate uint64) []string {
 	peers := 0
 	var covers, bytes []float64
@@ -266,10 +268,10 @@ func (c situation) known(rate uint64) []string {
 	return []string{number([]float64{float64(peers) / float64(len(c.runs))}, 0), number(covers, 4), number(bytes, 1)}
 }
 
-// unknown stands for a figure that a strategy does not tell.
+// unknown is shown in place of a figure that a strategy does not have.
 const unknown = "–"
 
-// kinds tabulates the peers' upkeep by kind of message: the mean over the trials.
+// kinds tabulates the upkeep of a peer by kind of message: the mean over the trials.
 func (g group) kinds() report.Table {
 	t := report.Table{Head: []string{"case", "kind of message", "messages a peer", "kB a peer", "share"}}
 	for _, c := range g.cases {
@@ -292,7 +294,7 @@ func (g group) kinds() report.Table {
 	return t
 }
 
-// traces tabulates all that is needed to repeat each run, with its trace to compare.
+// traces tabulates the settings needed to repeat each run, and its trace, to compare.
 func (g group) traces() report.Table {
 	t := report.Table{Head: []string{"run", "trial", "seed", "peers", "online", "keys a peer", "queries", "wall, s", "state a peer, kB", "trace"}}
 	for _, c := range g.cases {

@@ -19,13 +19,13 @@ type Row struct {
 	Figure   string          `json:"figure"`
 	Unit     string          `json:"unit,omitempty"`
 	Mean     statistics.Mean `json:"mean"`
-	Answer   *[2]float64     `json:"answer,omitempty"` // the interval
-	Holds    bool            `json:"holds"`            // the mean lies in it, or there is none
+	Answer   *[2]float64     `json:"answer,omitempty"` // lowest and highest mean that the scenario's file expects
+	Holds    bool            `json:"holds"`            // the mean is in that interval, or there is none
 	Seeds    []uint64        `json:"-"`                // of the trials
 	Values   []float64       `json:"-"`                // of the trials
 }
 
-// Rows sums up runs: by scenario, strategy, engine and figure, in the order of the first runs.
+// Rows computes the rows of runs, in the order of the scenarios, engines, strategies and figures.
 func Rows(scenarios []*scenario.Scenario, runs []*scenario.Run) []Row {
 	var out []Row
 	for _, s := range scenarios {
@@ -68,7 +68,7 @@ func rowsOf(s *scenario.Scenario, strategy, engine string, runs []*scenario.Run)
 	return out
 }
 
-// RowRecords returns rows as a table.
+// RowRecords returns rows as records for CSV, the names of the columns first.
 func RowRecords(rows []Row) [][]string {
 	out := [][]string{{"scenario", "strategy", "engine", "figure", "unit", "mean", "half_95", "least", "most", "trials", "answer_low", "answer_high", "holds"}}
 	for _, r := range rows {
@@ -86,12 +86,11 @@ func RowRecords(rows []Row) [][]string {
 
 // RecallAt is the recall of the queries that began in some seconds of the run.
 type RecallAt struct {
-	At   float64         // the middle
+	At   float64         // middle of these seconds, in seconds from the start
 	Mean statistics.Mean // over the trials
 }
 
-// RecallOverTime returns the recall by the time at which queries began, in steps of 5 s or more, so that each has
-// enough queries.
+// RecallOverTime returns the recall by the time at which queries began, in at most about 40 steps of 5 s or more.
 func RecallOverTime(runs []*scenario.Run) []RecallAt {
 	end := 0.0
 	for _, r := range runs {

@@ -8,19 +8,21 @@ import (
 	"github.com/venn-p2p/venn/testnet/statistics"
 )
 
-// Slope measures how a figure of a strategy grows with the network. It is 1 where the figure grows as the number of
-// peers does, 0 where it stays.
+// Slope measures how a figure of a strategy grows with the network. It is 1 if the figure is proportional to the
+// number of peers, and 0 if it does not change.
 type Slope struct {
-	Strategy string   `json:"strategy"`
-	Quantity string   `json:"quantity"`
-	Value    float64  `json:"value"`             // of the line through the logarithms of the peers and of the figure, by least squares
-	Half     *float64 `json:"half_95,omitempty"` // half width of its 95 % interval; nil: not known of two points
+	Strategy string `json:"strategy"`
+	Quantity string `json:"quantity"`
+	// slope of the line through the logarithms of peers and figure, by least squares
+	Value float64 `json:"value"`
+	// half width of its 95 % interval; nil: not known, as with two values
+	Half *float64 `json:"half_95,omitempty"`
 
 	scenario string
 }
 
-// slopes returns the slopes of all figures, if nothing but the number of peers is varied. Zeros have no logarithm and
-// are left out.
+// slopes returns the slopes of all figures, if the number of peers is swept and nothing else. It leaves out zeros,
+// which have no logarithm.
 func (g group) slopes() (out []Slope) {
 	for _, s := range g.strategies() {
 		for _, f := range g.figures() {
@@ -47,7 +49,7 @@ func (g group) slopes() (out []Slope) {
 	return out
 }
 
-// slopeOf formats a slope for tables and legends.
+// slopeOf formats the slope of a strategy's figure for tables and legends.
 func slopeOf(slopes []Slope, of, strategy string, f scenario.Figure) string {
 	for _, s := range slopes {
 		if s.scenario == of && s.Strategy == strategy && s.Quantity == title(f) {

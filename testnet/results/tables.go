@@ -10,14 +10,14 @@ import (
 )
 
 // Table is one of the three tables with the details of runs. As CSV and as NDJSON it has the same columns. The first
-// ones name the run: scenario, strategy, engine, trial, seed.
+// columns name the run: scenario, strategy, engine, trial, seed.
 type Table struct {
 	Name    string // queries, seconds or kinds
 	columns []string
 	rows    [][]any
 }
 
-// Tables returns all tables of some runs: a row for every query, for every second, for every kind of message.
+// Tables returns three tables of the runs: with a row for every query, every second, and every kind of message.
 func Tables(runs []*scenario.Run) []Table {
 	queries, seconds, kinds := newTable[sim.Query]("queries"), newTable[sim.Second]("seconds"), newTable[sim.Sent]("kinds")
 	for _, r := range runs {
@@ -74,7 +74,7 @@ func (t Table) Lines() []byte {
 		}
 		line, err := columns.MarshalJSON()
 		if err != nil {
-			panic(err) // strings and numbers
+			panic(err) // cannot be: values are strings and numbers
 		}
 		b.Write(append(line, '\n'))
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/statistics"
 )
 
-// WriteText writes the results for people: a table for each scenario, the recall over time, and the answers that have
-// changed. Tables have a column for each strategy, or a line for each if there are many.
+// WriteText writes the results for people: a table for each scenario, the recall over time, and the figures that are
+// outside their answers. A table has a column for each strategy, or a line for each case if there are many.
 func (r Result) WriteText(w io.Writer) error {
 	for _, g := range r.groups() {
 		if err := r.write(w, g); err != nil {
@@ -23,7 +23,7 @@ func (r Result) WriteText(w io.Writer) error {
 	return WriteFiles(w, r.Files)
 }
 
-// WriteFiles lists files that were written.
+// WriteFiles writes a line for each file that was written.
 func WriteFiles(w io.Writer, files []string) error {
 	for _, f := range files {
 		if _, err := fmt.Fprintln(w, "wrote", f); err != nil {
@@ -33,7 +33,7 @@ func WriteFiles(w io.Writer, files []string) error {
 	return nil
 }
 
-// WriteTable writes a table under its head in capitals. From column right on, cells stand on the right.
+// WriteTable writes a table under its head in capitals. Cells are aligned to the right from column right on.
 func WriteTable(w io.Writer, right int, t report.Table) error {
 	head := make([]string, len(t.Head))
 	for i, h := range t.Head {
@@ -74,7 +74,7 @@ func (r Result) write(w io.Writer, g group) error {
 	return err
 }
 
-// writeAhead writes where another strategy is ahead of the first one.
+// writeAhead writes the cases in which another strategy beats the first one.
 func (g group) writeAhead(w io.Writer) error {
 	if len(g.strategies()) < 2 {
 		return nil
@@ -88,7 +88,8 @@ func (g group) writeAhead(w io.Writer) error {
 	return err
 }
 
-// transposed returns a table with a column for each row. It leaves out what is the same in all cases of a scenario.
+// transposed returns the table with a column for each row. It leaves out the columns peers, sweep and trials, which
+// are the same in all cases of a scenario without a sweep.
 func transposed(t report.Table) report.Table {
 	out := report.Table{Head: []string{t.Head[0]}}
 	for _, row := range t.Rows {
@@ -107,7 +108,7 @@ func transposed(t report.Table) report.Table {
 	return out
 }
 
-// marks draws recalls: a character a step.
+// marks draws recalls, a character for each step of time.
 func marks(over []RecallAt) string {
 	var b strings.Builder
 	for _, r := range over {

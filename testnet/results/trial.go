@@ -18,7 +18,8 @@ type column struct {
 	value any
 }
 
-// trialOf returns a run's row. Unknown values are null. Hops and latencies are 0 where nothing was found.
+// trialOf returns a run's row. Without a value, covered and directory_bytes_per_peer are null, and other figures are
+// 0.
 func trialOf(s *scenario.Scenario, r *scenario.Run) trial {
 	v := s.Values(r)
 	found := func(name string) float64 {
@@ -72,8 +73,8 @@ func trialOf(s *scenario.Scenario, r *scenario.Run) trial {
 	return out
 }
 
-// single is the number of columns, from the first on, that are in CSV. The others are in tables of their own, or not in
-// all rows.
+// single is the number of columns, from the first on, that are in the CSV. The others are in tables of their own, or
+// not in all rows.
 const single = 28
 
 // MarshalJSON writes an object with the columns in their order.
@@ -91,7 +92,8 @@ func (t trial) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// trialRecords returns trials as a table, with a column for each sweep besides the column of peers.
+// trialRecords returns trials as records for CSV, with a column for each sweep but that of peers, which has one
+// already.
 func (r Result) trialRecords() (out [][]string) {
 	for i, run := range r.Runs {
 		s := r.scenario(run)
@@ -127,7 +129,7 @@ func head(t trial, swept []string) (out []string) {
 	return out
 }
 
-// cell formats a value for CSV; empty for an unknown one.
+// cell formats a value for CSV; an unknown value is empty.
 func cell(value any) string {
 	switch x := value.(type) {
 	case float64:
