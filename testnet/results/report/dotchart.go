@@ -11,20 +11,20 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// DotChart shows a number for each of some things, one below the other, the number beside its dot. On a logarithmic
-// axis a 0 stands at the left edge.
+// DotChart shows numbers as dots, one below the other, each with its name and a text beside it. On a logarithmic
+// axis a 0 is at the left edge.
 type DotChart struct {
 	Name, Title string
 	Log         bool
-	Share       bool // the numbers are shares, 1 at most
+	Share       bool // the numbers are shares: the axis ends at 1
 	Dots        []Dot
 }
 
-// Dot is a number of a chart, with its name and the text beside it.
+// Dot is a number of a chart, with its name at the left and a label beside the dot.
 type Dot struct {
 	Name, Label string
 	Value       float64
-	Half        float64 // of an interval around the value; 0: none is known
+	Half        float64 // half width of an interval around the value; 0: not known
 	Colour      int
 }
 
@@ -35,7 +35,7 @@ const (
 
 func (d DotChart) file() string { return d.Name }
 
-// SVG draws the chart.
+// SVG writes the chart as SVG.
 func (d DotChart) SVG(w io.Writer) error {
 	p := newPlot("")
 	p.X.Label.Text = d.Title
@@ -76,7 +76,8 @@ func (d DotChart) SVG(w io.Writer) error {
 	return writePlot(w, p, dotWidth, dotHeight*vg.Length(n)+0.7*vg.Inch, 0, nil)
 }
 
-// addIntervals draws the intervals of the dots that have one, each in the colour of its dot.
+// addIntervals draws the intervals of dots, in their colours. On a logarithmic axis it leaves out intervals that
+// reach 0.
 func (d DotChart) addIntervals(p *plot.Plot, at plotter.XYs) error {
 	for i, x := range d.Dots {
 		if x.Half <= 0 || d.Log && x.Half >= x.Value {
@@ -108,12 +109,13 @@ func (d DotChart) labels(at plotter.XYs) (*plotter.Labels, error) {
 		dress(&l.TextStyle[i])
 		l.TextStyle[i].YAlign = text.YCenter
 	}
-	l.Offset = vg.Point{X: vg.Points(7), Y: vg.Points(1.5)} // centred on capitals, not on the whole of a line
+	// the text is centred by its capitals, not by the height of the line
+	l.Offset = vg.Point{X: vg.Points(7), Y: vg.Points(1.5)}
 	return l, nil
 }
 
-// span returns the range of the numbers. A logarithmic axis begins below the least that is not 0 if there are zeros,
-// too.
+// span returns the range of the numbers and their intervals. If a logarithmic axis has zeros, the range begins at a
+// quarter of the least value above 0.
 func (d DotChart) span() (low, high float64) {
 	zero := false
 	low, high = math.Inf(1), math.Inf(-1)

@@ -9,34 +9,34 @@ import (
 	"strconv"
 )
 
-// Figure is a figure of a paper, or of an experiment of ours, with its axes.
+// Figure is a figure of a paper or an experiment: lines over two axes.
 type Figure struct {
 	Name, Title, X, Y string
 	LogX, LogY        bool
-	Marks             bool     // on every point of a line: there are few
-	Share             bool     // Y is a share, 1 at most
-	From, To          float64  // of the vertical axis; both 0: fitted to the points
-	places            []string // the labels at 0, 1, … of a horizontal axis without numbers
+	Marks             bool     // every point of a line has a mark, because there are few
+	Share             bool     // Y is a share: its axis ends at 1
+	From, To          float64  // range of the vertical axis; both 0: fitted to the points
+	places            []string // labels at 0, 1, … of a horizontal axis without numbers; nil: the axis has numbers
 	Lines             []Line
 }
 
 // Line is a curve of a figure, or a set of points.
 type Line struct {
 	Name   string
-	Dots   bool // measured points, not a curve
+	Dots   bool // the points are measured, and not joined to a curve
 	Points []Point
 }
 
 // Point is a place on a line.
 type Point struct {
 	X, Y float64
-	Half float64 `json:",omitempty"` // of an interval around Y; 0: none is known
+	Half float64 `json:",omitempty"` // half width of an interval around Y; 0: not known
 }
 
 // Add adds a point without an interval.
 func (l *Line) Add(x, y float64) { l.Points = append(l.Points, Point{X: x, Y: y}) }
 
-// CurveOf computes a curve at steps+1 places.
+// CurveOf returns the curve of f at steps+1 places, evenly spread over [from, to].
 func CurveOf(name string, from, to float64, steps int, f func(float64) float64) Line {
 	l := Line{Name: name}
 	for i := range steps + 1 {
@@ -46,7 +46,7 @@ func CurveOf(name string, from, to float64, steps int, f func(float64) float64) 
 	return l
 }
 
-// Records returns the points as a table.
+// Records returns the points as records for CSV, the names of the columns first.
 func (f Figure) Records() [][]string {
 	records := [][]string{{"line", f.X, f.Y, "half_95"}}
 	if !f.intervals() {
@@ -65,7 +65,7 @@ func (f Figure) intervals() bool {
 	return slices.ContainsFunc(f.Lines, func(l Line) bool { return slices.ContainsFunc(l.Points, func(p Point) bool { return p.Half > 0 }) })
 }
 
-// Number has seven digits: more than any table.
+// Number formats a number with up to seven digits, more than any table has; a whole number with all its digits.
 func Number(x float64) string {
 	if x == math.Trunc(x) && math.Abs(x) < 1e15 {
 		return strconv.FormatFloat(x, 'f', -1, 64)
@@ -73,7 +73,7 @@ func Number(x float64) string {
 	return strconv.FormatFloat(x, 'g', 7, 64)
 }
 
-// Short has at most six digits, and whole numbers whole.
+// Short formats a number with up to six digits; a whole number below 1e9 with all its digits.
 func Short(x float64) string {
 	if x == math.Trunc(x) && math.Abs(x) < 1e9 {
 		return strconv.FormatFloat(x, 'f', 0, 64)
@@ -85,9 +85,9 @@ func writeCSV(w io.Writer, records [][]string) error {
 	return csv.NewWriter(w).WriteAll(records)
 }
 
-// LayOut makes the figure's horizontal axis one of some values, and returns where a value stands on it. Where 0 may be
-// the most of all, as a time between things that never happen, values have places of their own. 0 comes first, then the
-// others from the largest to the smallest.
+// LayOut sets the figure's horizontal axis, and returns a function from a value to its place on it. zeroIsMost means
+// that 0 is the largest value, as a time between things that never happen. Then the values have places without a
+// scale: first 0, then the others from the largest to the smallest.
 func (f *Figure) LayOut(axis string, zeroIsMost bool, label func(float64) string, values []float64) func(float64) float64 {
 	values = slices.Clone(values)
 	slices.Sort(values)
@@ -107,14 +107,14 @@ func (f *Figure) LayOut(axis string, zeroIsMost bool, label func(float64) string
 	return func(x float64) float64 { return float64(slices.Index(values, x)) }
 }
 
-// Drawable reports whether there is anything to draw: on a logarithmic axis there is no place for 0.
+// Drawable reports whether any point can be drawn: a 0 cannot on a logarithmic axis.
 func (f Figure) Drawable() bool {
 	return slices.ContainsFunc(f.Lines, func(l Line) bool {
 		return slices.ContainsFunc(l.Points, func(p Point) bool { return !f.LogY || p.Y > 0 })
 	})
 }
 
-// Sort puts the line's points in the order in which they are joined.
+// Sort sorts the line's points by X, the order in which they are joined.
 func (l Line) Sort() {
 	slices.SortFunc(l.Points, func(a, b Point) int { return cmp.Compare(a.X, b.X) })
 }

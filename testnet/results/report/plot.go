@@ -17,7 +17,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// The size of a figure: the plot, and beside it the legend, so that it never hides a point.
+// The size of a figure: the plot, and beside it the legend, which so hides no point.
 const (
 	plotWidth   = 6 * vg.Inch
 	plotHeight  = 4 * vg.Inch
@@ -27,14 +27,14 @@ const (
 
 // Drawing can be drawn as an SVG file.
 type Drawing interface {
-	file() string // its name, without a suffix
-	// SVG draws it.
+	file() string // name of the file, without a suffix
+	// SVG writes the drawing as SVG.
 	SVG(w io.Writer) error
 }
 
 func (f Figure) file() string { return f.Name }
 
-// SVG draws the figure.
+// SVG writes the figure as SVG.
 func (f Figure) SVG(w io.Writer) error {
 	p := newPlot(f.Title)
 	p.X.Label.Text, p.Y.Label.Text = f.X, f.Y
@@ -71,7 +71,7 @@ func (f Figure) zeros() bool {
 	})
 }
 
-// addLine draws a line or dots. On a logarithmic axis there is no place for 0.
+// addLine draws a line or dots, and adds it to the legend. It leaves out values of 0 or less on a logarithmic axis.
 func (f Figure) addLine(p *plot.Plot, legend *plot.Legend, i int, l Line) error {
 	var xys plotter.XYs
 	var bars struct {
@@ -141,7 +141,7 @@ func lightGrid() *plotter.Grid {
 	return g
 }
 
-// writePlot writes a plot as SVG, and has beside draw next to it.
+// writePlot writes a plot as SVG. beside, if not nil, draws on the space to its right.
 func writePlot(w io.Writer, p *plot.Plot, width, height, besideWidth vg.Length, beside func(draw.Canvas)) error {
 	canvas := vgsvg.New(width+besideWidth, height)
 	whole := draw.New(canvas)
@@ -159,12 +159,12 @@ func writePlot(w io.Writer, p *plot.Plot, width, height, besideWidth vg.Length, 
 	if _, err := canvas.WriteTo(&b); err != nil {
 		return err
 	}
-	// The font's own name is all that is written; these have the same widths.
+	// The library writes only the font's own name. The fonts added here have the same widths.
 	_, err := io.WriteString(w, strings.ReplaceAll(b.String(), "font-family:Liberation Sans;", "font-family:Liberation Sans,Arial,Helvetica,sans-serif;"))
 	return err
 }
 
-// colour returns the colour of line i: dark enough on white.
+// colour returns the colour of line i, dark enough on white. After eleven lines the colours repeat.
 func colour(i int) color.Color {
 	of := []uint32{
 		0xc62828, 0x1565c0, 0x2e7d32, 0x6a1b9a, 0xd86600, 0x00838f, 0x8d4a2f, 0xad1457, 0x424242, 0x827717, 0x000000,
@@ -194,9 +194,9 @@ func shape(i int) draw.GlyphDrawer {
 	return of[i%len(of)]
 }
 
-// scaleAxis leaves some room around the values, and sets marks on round numbers.
+// scaleAxis leaves some room at both ends of the values, and puts ticks at round numbers.
 func scaleAxis(a *plot.Axis, log bool) {
-	const room = 0.03 // of the whole
+	const room = 0.03 // share of the axis
 	if log {
 		a.Scale, a.Tick.Marker = plot.LogScale{}, plot.TickerFunc(logTicks)
 		wide := max(a.Max/a.Min, 4)
@@ -218,13 +218,13 @@ func scaleAxis(a *plot.Axis, log bool) {
 	a.Max += room * wide
 }
 
-// endAtOne ends an axis of shares where they end.
+// endAtOne ends an axis of shares at 1.
 func endAtOne(a *plot.Axis) {
 	a.Max = 1
 	a.Min = min(a.Min, 0.99)
 }
 
-// ticks returns about six round numbers, with others between them.
+// ticks returns ticks with labels at about six round numbers, and ticks without labels between them.
 func ticks(low, high float64) []plot.Tick {
 	const wanted = 6
 	unit := math.Pow10(int(math.Floor(math.Log10((high - low) / wanted))))
@@ -238,7 +238,7 @@ func ticks(low, high float64) []plot.Tick {
 	fine := step * unit / between
 	var out []plot.Tick
 	for i := math.Ceil(low/fine - 1e-9); i*fine <= high+fine*1e-9; i++ {
-		t := plot.Tick{Value: i*fine + 0} // no -0
+		t := plot.Tick{Value: i*fine + 0} // adding 0 turns -0 into 0
 		if math.Mod(i, between) == 0 {
 			t.Label = tickLabel(t.Value, step*unit)
 		}
@@ -259,8 +259,8 @@ func tickLabel(x, step float64) string {
 	return s
 }
 
-// logTicks labels the powers of ten, every third of them when there are many, and 2 and 5 times them when there are
-// few.
+// logTicks labels the powers of ten: every third of them if there are many, and 2 and 5 times them, too, if there
+// are few.
 func logTicks(low, high float64) []plot.Tick {
 	first, last := int(math.Floor(math.Log10(low))), int(math.Ceil(math.Log10(high)))
 	many, few := last-first > 9, high/low < 300

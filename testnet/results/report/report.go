@@ -1,5 +1,5 @@
-// Package report draws the results of experiments, as SVG and as Vega-Lite. It writes the drawings with tables to a
-// folder, with one page that holds everything.
+// Package report draws the results of experiments, as SVG and as Vega-Lite. It writes the drawings and tables to a
+// folder, with one page that holds all of them.
 package report
 
 import (
@@ -20,7 +20,7 @@ var reportText string
 
 var reportTemplate = template.Must(template.New("report").Parse(reportText))
 
-// Page is an experiment's report to read: one page that holds everything.
+// Page is an experiment's report for readers: one page with all tables and drawings.
 type Page struct {
 	Name, Title, Version string
 	Parameters           [][2]string
@@ -38,17 +38,17 @@ type Section struct {
 	Title    string
 	Table    Table
 	Drawings []Drawing
-	Plots    []template.HTML // the drawings, drawn
-	Folded   bool            // shown when asked for
+	Plots    []template.HTML // the drawings as SVG, filled by Folder.Report
+	Folded   bool            // hidden until a reader opens it
 }
 
-// Table has a head and rows as long as it.
+// Table has a head, and rows with as many cells.
 type Table struct {
 	Head []string
 	Rows [][]string
 }
 
-// Unfinished returns a report's note about an experiment that was interrupted.
+// Unfinished returns a line for a report whose experiment was interrupted; nil: it was not.
 func Unfinished(done, of int) [][2]string {
 	if done == of {
 		return nil
@@ -56,7 +56,7 @@ func Unfinished(done, of int) [][2]string {
 	return [][2]string{{"interrupted", fmt.Sprintf("after %d of %d runs", done, of)}}
 }
 
-// Cell of a table: numbers stand on the right.
+// Cell is a cell of a table. Numbers are aligned to the right.
 type Cell struct {
 	Text   string
 	Number bool
@@ -64,7 +64,8 @@ type Cell struct {
 
 var numeric = regexp.MustCompile(`^[-+]?[0-9.]+(e[-+]?[0-9]+)?( ±.*)?$`)
 
-// Cells returns the rows, with the head first. A column is numeric if all its cells are numbers or empty.
+// Cells returns the cells of the table, with the head as the first row. A column has numbers if each of its cells is
+// a number or empty.
 func (t Table) Cells() [][]Cell {
 	out := [][]Cell{make([]Cell, len(t.Head))}
 	for range t.Rows {
@@ -83,21 +84,21 @@ func (t Table) Cells() [][]Cell {
 	return out
 }
 
-// Folder takes files into a folder, up to the first error.
+// Folder writes files to a folder that exists, until the first error.
 type Folder struct {
 	Dir   string
 	Files []string
 	Err   error
 }
 
-// fail notes the error of making a file, unless there was one before.
+// fail notes the error of making a file, unless there was an error before.
 func (o *Folder) fail(name string, err error) {
 	if err != nil && o.Err == nil {
 		o.Err = fmt.Errorf("experiment: %s: %w", name, err)
 	}
 }
 
-// Write writes a file.
+// Write writes a file, unless there was an error before.
 func (o *Folder) Write(name string, b []byte) {
 	if o.Err != nil {
 		return
@@ -110,21 +111,21 @@ func (o *Folder) Write(name string, b []byte) {
 	o.Files = append(o.Files, path)
 }
 
-// CSV writes a table.
+// CSV writes records as a CSV file.
 func (o *Folder) CSV(name string, records [][]string) {
 	var b bytes.Buffer
 	o.fail(name, writeCSV(&b, records))
 	o.Write(name, b.Bytes())
 }
 
-// JSON writes a value, indented.
+// JSON writes a value as an indented JSON file.
 func (o *Folder) JSON(name string, v any) {
 	b, err := json.MarshalIndent(v, "", " ")
 	o.fail(name, err)
 	o.Write(name, append(b, '\n'))
 }
 
-// Report writes the drawings and the page that holds them.
+// Report writes the drawings as files, and report.html with all of the page.
 func (o *Folder) Report(r Page) {
 	r.Title = strings.ToUpper(r.Title[:1]) + r.Title[1:]
 	for i := range r.Sections {
@@ -146,7 +147,7 @@ func (o *Folder) Report(r Page) {
 	o.Write("report.html", b.Bytes())
 }
 
-// inline returns an SVG file without the prologue that must not stand within a page.
+// inline returns an SVG file without its prologue, which is not allowed within a page.
 func inline(svg []byte) template.HTML {
 	if i := bytes.Index(svg, []byte("<svg")); i > 0 {
 		svg = svg[i:]

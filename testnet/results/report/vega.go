@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// vega returns the figure as a Vega-Lite specification that holds its points, so that a reader can restyle it.
+// vega returns the figure as a Vega-Lite specification with its points, so that readers can change its style.
 func (f Figure) vega() ([]byte, error) {
 	type value struct {
 		Line string  `json:"line"`
