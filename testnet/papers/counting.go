@@ -11,10 +11,10 @@ const counterTop = 15
 // ErrCounterOverflow says that a counter of a CountingBloom is at its highest value.
 var ErrCounterOverflow = errors.New("papers: counter overflow")
 
-// CountingBloom is the counting Bloom filter that Bonomi et al. compare d-left counting filters with (section 2.1). It
-// has m counters of four bits. Each member takes k of them, chosen by double hashing of its fingerprint.
+// CountingBloom is the counting Bloom filter with which Bonomi et al. compare d-left counting filters (section 2.1).
+// It has m counters of four bits. Each member increments k of them, chosen by double hashing of its fingerprint.
 type CountingBloom struct {
-	words    []uint64 // sixteen counters each
+	words    []uint64 // sixteen counters in each word
 	counters uint64
 	hashes   int
 }
@@ -40,7 +40,8 @@ func (c *CountingBloom) Contains(f uint64) bool {
 	return true
 }
 
-// Add adds f once more. It returns ErrCounterOverflow when a counter is full; counters before it stay raised. O(k).
+// Add adds f once more. It returns ErrCounterOverflow when one of its counters is full; the counters incremented
+// before stay so. O(k).
 func (c *CountingBloom) Add(f uint64) error {
 	h, step := split(f)
 	for range c.hashes {

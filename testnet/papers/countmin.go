@@ -10,12 +10,12 @@ import (
 type CountMinParams struct {
 	Width  int // w: counters in a row, a prime
 	Depth  int // d: rows, at most w
-	Copies int // independent sets of rows, each with two hash functions; a CountMin is one of them
+	Copies int // independent sets of rows, each with two hash functions; a CountMin is one such set
 }
 
 // CountMinFor returns the parameters with which an estimate is too high by more than eps times the sum of all counts
-// with probability at most delta, by Theorem 9.1: w is the least prime >= 2e/eps, and d = ln(1/(eps(1-1/2e²))) rounded
-// up. With these the probability is at most eps; ln(1/delta)/ln(1/eps) copies, rounded up, bring it to delta.
+// with probability at most delta (Theorem 9.1). w is the least prime >= 2e/eps, and d = ln(1/(eps(1-1/2e²))) rounded
+// up. One copy reaches probability eps; ln(1/delta)/ln(1/eps) copies, rounded up, reach delta.
 func CountMinFor(eps, delta float64) CountMinParams {
 	w := int(math.Ceil(2 * math.E / eps))
 	for !isPrime(w) {
@@ -23,7 +23,8 @@ func CountMinFor(eps, delta float64) CountMinParams {
 	}
 	return CountMinParams{
 		Width: w, Depth: int(math.Ceil(math.Log(1 / (eps * (1 - 1/(2*math.E*math.E)))))),
-		Copies: int(math.Ceil(math.Log(1/delta)/math.Log(1/eps) - 1e-9)), // 1e-9: for delta a power of eps
+		// -1e-9: against rounding, where delta is a power of eps
+		Copies: int(math.Ceil(math.Log(1/delta)/math.Log(1/eps) - 1e-9)),
 	}
 }
 
@@ -35,8 +36,8 @@ func CountMinExceeds(p CountMinParams, eps float64) float64 {
 	return math.Pow(min(1, one), float64(p.Copies))
 }
 
-// CountMin counts keys that are hashed already. Its hash functions are of the pairwise independent family (a·x+b mod
-// 2⁶¹-1) mod w.
+// CountMin counts hashed keys. Its two hash functions are of the pairwise independent family (a·x+b mod 2⁶¹-1) mod
+// w.
 type CountMin struct {
 	p              CountMinParams
 	a1, b1, a2, b2 uint64
@@ -80,7 +81,7 @@ func (s *CountMin) each(key uint64, visit func(*uint32)) {
 // affine returns a·x+b mod 2⁶¹-1 for a, b below it and x < 2⁶¹+7.
 func affine(a, b, x uint64) uint64 {
 	high, low := bits.Mul64(a, x)
-	return (low&mersenne + (low>>61 | high<<3) + b) % mersenne // of a sum below 3·2⁶¹+8
+	return (low&mersenne + (low>>61 | high<<3) + b) % mersenne // the sum is below 3·2⁶¹+8
 }
 
 func isPrime(n int) bool {

@@ -1,6 +1,6 @@
-// Package papers holds formulas and schemes of venn's four papers that venn itself does not use. It has the formulas
-// that experiments compare with, the intervals that the papers' tables print, hash schemes with a floor, and the count-min
-// sketch with two hash functions.
+// Package papers holds formulas and schemes of venn's four papers that venn itself does not use. It has formulas for
+// experiments to compare with, and the intervals that the papers' tables print. It also has hash schemes whose
+// false-positive rate has a floor, and the count-min sketch with two hash functions.
 //
 //   - Mitzenmacher, "Compressed Bloom Filters" (2002)
 //   - Bonomi, Mitzenmacher, Panigrahy, Singh and Varghese, "An Improved Construction for Counting Bloom Filters" (2006)

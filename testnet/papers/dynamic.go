@@ -8,8 +8,9 @@ import (
 )
 
 // DynamicForBits searches the configuration of a dynamic filter whose batches hold the most keys (Papapetrou et al.
-// 2010, section 4). A batch has at most the given number of bits, and a false-positive rate of at most rate, 0 < rate <
-// 1. Blocks have ⌊bits/mu⌋ bits and one hash function. Starting at one block it adds blocks for as long as that helps.
+// 2010, section 4). A batch has at most the given number of bits, and a false-positive rate of at most rate, 0 <
+// rate < 1. It has mu blocks of ⌊bits/mu⌋ bits, each with one hash function. The search begins at mu = 1 and ends
+// once a larger mu holds fewer keys.
 func DynamicForBits(bits uint64, rate float64) (bloom.DynamicParams, error) {
 	const mostBlocks = 1024 // hash functions of a filter
 	var best bloom.DynamicParams

@@ -7,9 +7,9 @@ import (
 	"github.com/venn-p2p/venn/summary/inside"
 )
 
-// StreamEntropy returns the least number of bits that can encode the knowledge in p. For every block and level it is m
-// H(t/m), for t nodes known among m possible ones. It is 0 when nothing is known, and the entropy of the deepest levels
-// when no part is missing. O(n).
+// StreamEntropy returns the least number of bits that can encode what p knows. For every block and level it adds
+// m·H(t/m), for t nodes known among m possible ones. The result is 0 when nothing is known. When no part is missing,
+// it is the entropy of the deepest levels. O(n).
 func StreamEntropy(p *summary.Prefix) float64 {
 	bits := 0.0
 	var walk inside.Walker

@@ -1,9 +1,9 @@
 package papers
 
-// FluidLimit returns the fractions of buckets with at least 0, 1, 2, … up to depth fingerprints, in the limit of many
-// buckets of unbounded size. load is the mean number of fingerprints a bucket, d the number of subtables (section 2.3
-// of the paper). The tail at one more than the cells of a bucket is the probability of an overflow. The
-// state is the one after long removing and adding at random at this load (table 1).
+// FluidLimit returns the fractions of buckets with at least 0, 1, 2, … up to depth fingerprints, in the limit of
+// many buckets of unbounded size. load is the mean number of fingerprints a bucket, d the number of subtables
+// (section 2.3 of the paper). The fraction at one more than a bucket's cells is the probability of an overflow. The
+// state is that after many random removals and additions at this load (table 1).
 //
 // The family of differential equations, with s(i,j) the fraction of the buckets of subtable j that hold at least i:
 //
@@ -11,7 +11,7 @@ package papers
 //
 // It takes some tens of milliseconds.
 func FluidLimit(d, depth int, load float64) []float64 {
-	f := fluid{d: d, levels: depth + 4, load: load} // beyond depth the tails no longer act on earlier ones
+	f := fluid{d: d, levels: depth + 4, load: load} // the fractions beyond depth+4 do not affect those up to depth
 	f.integrate(f.start(load), 40*load)
 	tails := make([]float64, depth+1)
 	for i := range tails {
@@ -28,7 +28,7 @@ type fluid struct {
 	s         [][]float64
 }
 
-// start gives every bucket the same whole load, as far as it goes, and a fraction of them one more.
+// start returns the state in which all buckets have the load rounded down, and a fraction of them one more.
 func (f *fluid) start(load float64) [][]float64 {
 	s := make([][]float64, f.levels+2)
 	for i := range s {
@@ -40,7 +40,7 @@ func (f *fluid) start(load float64) [][]float64 {
 	return s
 }
 
-// integrate goes on from s for a time, by the classical Runge–Kutta method.
+// integrate moves the state s forward by a time, with the classical Runge–Kutta method.
 func (f *fluid) integrate(s [][]float64, time float64) {
 	steps := int(time*128) + 1
 	h := time / float64(steps)
@@ -77,7 +77,7 @@ func (f *fluid) slope(out, s [][]float64) {
 	})
 }
 
-// each calls do for every level and subtable that changes: level 0 is always 1, the one past the last always 0.
+// each calls do for every level and subtable that changes. Level 0 is always 1, the level after the last always 0.
 func (f *fluid) each(do func(level, subtable int)) {
 	for i := 1; i <= f.levels; i++ {
 		for j := range f.d {

@@ -6,14 +6,14 @@ import (
 	"github.com/venn-p2p/venn/summary/estimate"
 )
 
-// Interval is the bounds that a paper states for an estimate.
+// Interval has the bounds that a paper states for an estimate.
 type Interval struct{ Value, Low, High float64 }
 
-// Array is the filter whose bits are counted, with the intervals of Papapetrou, Siberski and Nejdl (2010). Package
+// Array is a filter whose bits are counted, with the intervals of Papapetrou, Siberski and Nejdl (2010). Package
 // estimate has narrower ones.
 type Array struct{ estimate.Array }
 
-// counted returns the number of bits that a count runs over.
+// counted returns the number of bits that are counted.
 func (a Array) counted() float64 {
 	l := a.Sample
 	if l == 0 {
@@ -32,8 +32,8 @@ func (a Array) perElement() float64 {
 	return float64(max(a.Hashes, 1)) * math.Log1p(-1/float64(a.Bits))
 }
 
-// Elements returns the number of elements for which t ones are expected (Ŝ⁻¹(t), equation 3 and Theorem 3), +Inf when
-// all bits are ones.
+// Elements returns the number of elements for which t ones are expected (Ŝ⁻¹(t), equation 3 and Theorem 3). It
+// returns +Inf when all bits are ones.
 func (a Array) Elements(t float64) float64 {
 	if t >= a.counted() {
 		return math.Inf(1)
@@ -54,15 +54,15 @@ func (a Array) Common(t1, t2, t float64) float64 {
 	return a.Elements(t1) + a.Elements(t2) - a.Elements(t1+t2-t)
 }
 
-// CardinalityPrinted returns the interval that Tables 3 and 6 follow. It extends on both sides by the smallest distance
-// at which both tails, as the tables take them, are together at most 1-confidence.
+// CardinalityPrinted returns the interval that Tables 3 and 6 follow. It extends by the same distance to both sides:
+// the smallest at which both tails, as the tables compute them, are together at most 1-confidence.
 func (a Array) CardinalityPrinted(t, confidence float64) Interval {
 	n, d := a.Elements(t), a.printedHalfWidth(t, 1-confidence)
 	return Interval{n, max(0, n-d), n + d}
 }
 
-// IntersectionPrinted returns the interval that Tables 4 and 5 follow: Theorem 2 above the value, the same distance
-// below.
+// IntersectionPrinted returns the interval that Tables 4 and 5 follow: above the value the bound of Theorem 2, and
+// below it the same distance.
 func (a Array) IntersectionPrinted(c estimate.Counts, confidence float64) Interval {
 	t1, t2, t := float64(c.First), float64(c.Second), float64(c.Both)
 	n, high := a.Common(t1, t2, t), a.Common(t1, t2, moreOnes(t, math.Log(2/(1-confidence))))
@@ -85,9 +85,9 @@ func moreOnes(t, tail float64) float64 {
 	return t + 1 + tail + math.Sqrt(float64(tail*tail)+float64(2*tail*(t+1)))
 }
 
-// printedHalfWidth returns the smallest distance d on both sides of the estimate at which the two tails are together at
-// most alpha. The tails are those of the paper's Tables 3 and 6: a quarter in the exponent on the left, a half on the
-// right.
+// printedHalfWidth returns the smallest distance d to both sides of the estimate at which the two tails are together
+// at most alpha. The tails are those of the paper's Tables 3 and 6: the exponent has a factor of a quarter on the
+// left, and of a half on the right.
 func (a Array) printedHalfWidth(t, alpha float64) float64 {
 	n := a.Elements(t)
 	enough := func(d float64) bool {
@@ -104,10 +104,10 @@ func (a Array) printedHalfWidth(t, alpha float64) float64 {
 		}
 		high *= 2
 	}
-	return math.Inf(1) // even a full array is not unlikely enough
+	return math.Inf(1) // even when all bits are expected to be ones, the tails exceed alpha
 }
 
-// weakLowTail returns the simplified Chernoff bound for at least t ones where s are expected.
+// weakLowTail returns the simplified Chernoff bound of the probability of at least t ones where s are expected.
 func weakLowTail(t, s float64) float64 {
 	if s >= t-1 {
 		return 1
@@ -116,8 +116,8 @@ func weakLowTail(t, s float64) float64 {
 	return math.Exp(-s * d * d / 4)
 }
 
-// bisect returns the smallest value between low and high that is enough. high must be enough, and so must all values
-// above one that is enough.
+// bisect returns the smallest value between low and high for which enough is true. It must be true for high, and for
+// all values above one for which it is true.
 func bisect(low, high float64, enough func(float64) bool) float64 {
 	for range 200 {
 		middle := low + float64((high-low)/2)
