@@ -20,26 +20,26 @@ import (
 	"github.com/venn-p2p/venn/testnet/sim"
 )
 
-// Ledger keeps the results of an experiment's runs in its folder as they become known, a line of JSON each. So an
-// experiment that was interrupted goes on. Without a folder it keeps nothing.
+// Ledger keeps the results of an experiment's runs in its folder as they become known, one line of JSON each. So an
+// interrupted experiment can continue. Without a folder it keeps nothing.
 type Ledger[T any] struct {
 	part  Part
-	sweep string // stands for all runs
+	sweep string // identifies the set of all runs, see sweepID
 	mu    sync.Mutex
 	found map[string]T
 	lines io.Writer // nil: nothing is kept
-	file  *os.File  // that lines are written to; nil when they go elsewhere
+	file  *os.File  // file that lines are written to; nil when they go elsewhere
 }
 
 type ledgerLine[T any] struct {
-	Sweep string `json:"sweep"` // stands for all runs of the experiment
+	Sweep string `json:"sweep"` // identifies the set of all runs of the experiment, see sweepID
 	Run   string `json:"run"`
 	Found T      `json:"found"`
 }
 
-// Open opens the ledger of the named experiment, which consists of the runs given, and reads the ledgers of all its
-// parts. It makes the folder. Errors: the folder can't be read or written; ErrOptions, if a part's ledger is of other
-// runs, from another program or with other options.
+// Open opens the ledger of the named experiment, which has the given runs, and reads the ledgers of all its parts.
+// It makes the folder if it is missing. An error is of reading or writing the folder; or it matches ErrOptions, if
+// the ledger of a part has other runs, of another program or with other options.
 func Open[T any](dir, name string, w Work, runs []string) (*Ledger[T], error) {
 	l := &Ledger[T]{part: w.Part, sweep: sweepID(runs), found: map[string]T{}}
 	if w.Lines != nil {
@@ -71,7 +71,8 @@ func Open[T any](dir, name string, w Work, runs []string) (*Ledger[T], error) {
 	return l, nil
 }
 
-// readFile reads a ledger. All lines of a part's must be of this sweep; the whole one may keep other sweeps' lines.
+// readFile reads a ledger. In the ledger of a part all lines must be of this sweep. The ledger without parts may
+// have lines of other sweeps.
 func (l *Ledger[T]) readFile(path string, part bool) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -85,8 +86,8 @@ func (l *Ledger[T]) readFile(path string, part bool) error {
 	return err
 }
 
-// read takes in the lines of a ledger, and reports whether some are of another sweep. A line cut short by a crash is
-// run again.
+// read notes the results in the lines of a ledger, and reports whether some are of another sweep. It ignores a line
+// that a crash cut short, so that run is done again.
 func (l *Ledger[T]) read(r io.Reader) (other bool, err error) {
 	lines := bufio.NewReader(r)
 	for {
@@ -116,7 +117,7 @@ func (l *Ledger[T]) Get(run string) (T, bool) {
 	return found, ok
 }
 
-// Add notes the result of a run. The line begins with a line break, in case the last one was cut short.
+// Add writes the result of a run. It begins with a line break, in case the line before was cut short.
 func (l *Ledger[T]) Add(run string, found T) error {
 	if l.lines == nil {
 		return nil
@@ -140,15 +141,16 @@ func (l *Ledger[T]) Close() {
 	}
 }
 
-// Todo reports whether run k of that name is to be done: it belongs to the ledger's part and is not known.
+// Todo reports whether run k, with that name, is to be done: it belongs to the ledger's part and its result is not
+// known.
 func (l *Ledger[T]) Todo(k int, run string) bool {
 	_, known := l.Get(run)
 	return !known && l.part.has(k)
 }
 
-// Each does the unknown runs of the ledger's part, atOnce at a time. It returns all known results in the order of the
-// runs: nil for a run that wasn't done. The first error ends it; results so far are kept. A run in which a strategy
-// panicked leaves the others: its error comes when these are done.
+// Each does the runs of the ledger's part whose results are not known, atOnce at a time. It returns all known
+// results in the order of the runs, nil for a run that was not done. The first error ends it; results so far are
+// kept. If a strategy panics in a run, the other runs go on, and the error is returned after them.
 func Each[T any](ctx context.Context, runs []string, atOnce int, known *Ledger[T], do func(ctx context.Context, i int) (T, error)) ([]*T, error) {
 	found := make([]*T, len(runs))
 	g, ctx := errgroup.WithContext(ctx)
@@ -182,15 +184,16 @@ func Each[T any](ctx context.Context, runs []string, atOnce int, known *Ledger[T
 	return found, errors.Join(append(panics, err)...)
 }
 
-// Recent makes values that several runs share, and keeps the last few: runs that share something follow each other.
+// Recent makes values that several runs share, and keeps the latest few. It suits runs that follow each other when
+// they share a value.
 type Recent[T any] struct {
-	Keep int // of it; at least 1
+	Keep int // number of values kept; at least 1
 	mu   sync.Mutex
 	keys []string
 	made map[string]func() (T, error)
 }
 
-// Get returns the value of a key, which do makes if it is not kept.
+// Get returns the value of a key. If it is not kept, do makes it.
 func (r *Recent[T]) Get(key string, do func() (T, error)) (T, error) {
 	r.mu.Lock()
 	get := r.made[key]
@@ -209,7 +212,8 @@ func (r *Recent[T]) Get(key string, do func() (T, error)) (T, error) {
 	return get()
 }
 
-// ID names a run by all that it follows from: the exported fields of a setting, and the program.
+// ID returns a name for a run. It has all that the result follows from: the exported fields of setting, and the
+// program.
 func ID(setting any) string {
 	b, err := json.Marshal(setting)
 	if err != nil {
@@ -218,8 +222,8 @@ func ID(setting any) string {
 	return fmt.Sprintf("%s by %s", b, Program())
 }
 
-// Program stands for the program that runs, to the byte: another one, with a strategy changed, may find something else.
-// Empty when it can't be read.
+// Program returns a hash of the running program's bytes: another program, with a changed strategy, may have other
+// results. It returns "" if the file cannot be read.
 var Program = sync.OnceValue(func() string {
 	path, err := os.Executable()
 	if err != nil {
@@ -244,8 +248,8 @@ func sumOf(path string) ([]byte, error) {
 	return h.Sum(nil), err
 }
 
-// Contents returns a text that stands for the bytes of a name's data: a run with a table or folder that has changed has
-// other results. Empty for debian, which is a part of the program.
+// Contents returns a hash of the files of a data set: with changed files a run has other results. It returns "" for
+// debian, which is a part of the program.
 func Contents(data string) (string, error) {
 	if data == scenario.Debian {
 		return "", nil
@@ -254,7 +258,7 @@ func Contents(data string) (string, error) {
 	if entries, err := os.ReadDir(data); err == nil {
 		files = nil
 		for _, e := range entries {
-			if !strings.HasPrefix(e.Name(), ".") { // package workload leaves them out
+			if !strings.HasPrefix(e.Name(), ".") { // package workload ignores them
 				files = append(files, filepath.Join(data, e.Name()))
 			}
 		}

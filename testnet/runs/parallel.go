@@ -5,7 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// Parallel calls do(0) to do(n-1) on some processors, the caller's among them, and returns when all are done.
+// Parallel calls do(0) to do(n-1) on a number of processors, the caller's among them, and returns when all calls
+// have returned.
 func Parallel(n, processors int, do func(i int)) {
 	var next atomic.Int64
 	work := func() {

@@ -12,24 +12,26 @@ import (
 	"strings"
 )
 
-// ErrOptions is matched by the errors of options that make no sense, found before anything is run.
+// ErrOptions is matched by the errors for invalid options, found before anything is run.
 var ErrOptions = errors.New("experiment: bad options")
 
-// Work sets which runs of an experiment are done, how many at one time, and where they are noted. The zero value does
-// all of them, as many at one time as processors and memory allow. The result of a run depends on none of its fields.
+// Work sets which runs of an experiment are done, how many at one time, and where their results are noted. The zero
+// value does all runs, as many at one time as processors and memory allow. The result of a run does not depend on
+// its fields.
 type Work struct {
-	// Part is the part of the runs that is done; the zero value is all. A part writes no tables and no report. It notes
-	// its runs in a ledger of its own, NAME.runs.I-of-N.jsonl, in the folder Out. A call without a part reads all
-	// ledgers there, of whatever parts, does the runs that are missing, and reports.
+	// Part is the part of the runs that is done; the zero value is all. A part writes no tables and no report. It
+	// notes its results in a ledger of its own, NAME.runs.I-of-N.jsonl, in the folder Out. A call without a part
+	// reads the ledgers of all parts there, does the missing runs, and reports.
 	Part Part
-	// Jobs is the number of runs at one time, or of trials where an experiment repeats a paper; 0: as many as
-	// processors and memory allow.
+	// Jobs is the number of runs at one time; if an experiment repeats a paper, of trials. 0: as many as processors
+	// and memory allow.
 	Jobs int
-	// Lines, if not nil, takes the lines of a ledger in place of a file in Out: then nothing is known from before.
+	// Lines, if not nil, receives the lines of a ledger in place of a file in Out. Then no results are known from
+	// before.
 	Lines io.Writer
 }
 
-// Check returns the fault of w; the error matches ErrOptions.
+// Check returns an error for invalid fields; it matches ErrOptions.
 func (w Work) Check() error {
 	if w.Jobs < 0 {
 		return fmt.Errorf("%w: %d jobs, want 1 or more", ErrOptions, w.Jobs)
@@ -40,13 +42,14 @@ func (w Work) Check() error {
 	return nil
 }
 
-// Reports reports whether tables and a report are written: all runs are known then, unless one failed.
+// Reports reports whether tables and a report are written: w is no part, so that all results are known unless a run
+// failed.
 func (w Work) Reports() bool { return w.Part == Part{} }
 
-// jobs returns the number of runs at one time; otherwise is the number when Jobs is 0.
+// jobs returns Jobs, or otherwise if it is 0.
 func (w Work) jobs(otherwise int) int { return cmp.Or(w.Jobs, otherwise) }
 
-// Workers returns the number of trials done at one time, each of which has a processor.
+// Workers returns the number of trials done at one time, each on one processor.
 func (w Work) Workers() int { return w.jobs(runtime.GOMAXPROCS(0)) }
 
 // Part selects the runs k of an experiment with k mod Of = I. The zero value selects all runs.
@@ -84,8 +87,8 @@ func (p Part) file(experiment string) string {
 	return fmt.Sprintf("%s.runs.%d-of-%d.jsonl", experiment, p.I, p.Of)
 }
 
-// sweepID stands for all runs of an experiment: parts of others, of another program or with other options, have
-// another.
+// sweepID returns a hash of the names of all runs. Parts of another experiment, of another program or with other
+// options, have another hash.
 func sweepID(runs []string) string {
 	h := sha256.New()
 	for _, r := range runs {

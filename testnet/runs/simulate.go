@@ -25,15 +25,16 @@ import (
 // Options choose what Simulate runs. Zero values mean the stated defaults.
 type Options struct {
 	Scenarios  []*scenario.Scenario
-	Known      []strategy.Strategy   // that a scenario may name; nil: strategies.Named
-	Strategies []string              // to run in place of each scenario's own; nil: its own
-	Trials     int                   // in place of each scenario's own; 0: its own
-	Out        string                // folder for tables, plots and report, made when missing; empty for none
-	Traces     string                // folder for the trace of every run that is not known from before, made when missing; empty for none
-	Version    string                // of the program, for the report
-	Progress   func(scenario.Status) // never called by two goroutines at once; may be nil
-	// Look is shown the run as by scenario.SimulateOptions. It wants one run, of venn, that no folder keeps. nil: nobody
-	// looks.
+	Known      []strategy.Strategy // strategies that a scenario may name; nil: strategies.Named
+	Strategies []string            // names of strategies, in place of each scenario's own; nil: its own
+	Trials     int                 // number of trials, in place of each scenario's own; 0: its own
+	Out        string              // folder for tables, plots and report, made if it is missing; "": none
+	// folder for the traces of the runs that are done, made if it is missing; "": none
+	Traces   string
+	Version  string                // version of the program, for the report
+	Progress func(scenario.Status) // never called by two goroutines at once; may be nil
+	// Look is called during the run, see scenario.SimulateOptions. With it there must be one run, of venn, and no
+	// folder. nil: it is not called.
 	Look func(s *sim.Sim, now, end time.Duration) error
 	Work
 }
@@ -43,10 +44,11 @@ type trial struct {
 	of       *scenario.Scenario
 	strategy strategy.Strategy
 	number   int
-	paced    int // number of the run whose upkeep bounds this one's; -1: none
+	paced    int // index of the run whose upkeep bounds this one's; -1: none
 }
 
-// id names all that the run follows from, with the contents of the files that the scenario names.
+// id returns a name that has all that the result follows from. inside has the hashes of the files that the scenario
+// names.
 func (r trial) id(inside string) string {
 	return ID(struct {
 		Scenario, Text, Contents, Strategy string
@@ -65,10 +67,10 @@ func (r trial) traceName(seed uint64) string {
 	return fmt.Sprintf("%s,%s,seed=%d.trace", r.of.Name, r.strategy.Name, seed)
 }
 
-// Simulate plays scenarios in the simulator: every strategy of each, every trial. Of small networks there are as many
-// runs at a time as processors; a run of a large one has all of them, and so has the last run. When ctx ends, Simulate
-// returns its error and the results so far. With a folder, a later call of the same program goes on from there. Errors
-// before anything is run match ErrOptions or scenario.ErrScenario.
+// Simulate plays scenarios in the simulator: every trial of every strategy of each. For small networks it does as
+// many runs at a time as there are processors. A run of a large network, and the last run, uses up to 8 processors.
+// When ctx ends, Simulate returns its error and the results so far. With a folder, a later call of the same program
+// continues from there. Errors before anything is run match ErrOptions or scenario.ErrScenario.
 func Simulate(ctx context.Context, o Options) (results.Result, error) {
 	result := results.Result{Version: o.Version, Scenarios: o.Scenarios}
 	trials, ids, err := o.trials()
@@ -113,12 +115,12 @@ func Simulate(ctx context.Context, o Options) (results.Result, error) {
 	return result, err
 }
 
-// parameters returns the settings that all runs share.
+// parameters returns the settings that all runs share, for the report.
 func (o *Options) parameters() [][2]string {
 	return [][2]string{{"program", Program()}, {"simulator", sim.Model}}
 }
 
-// terms explains the strategies.
+// terms returns the sources and models of the strategies, for the report.
 func (o *Options) terms(trials []trial) (out [][2]string) {
 	for _, name := range results.Distinct(trials, func(r trial) string { return r.strategy.Name }) {
 		i := slices.IndexFunc(trials, func(r trial) bool { return r.strategy.Name == name })
@@ -128,8 +130,8 @@ func (o *Options) terms(trials []trial) (out [][2]string) {
 	return out
 }
 
-// gcPercent lets the heap of a large network, which takes gigabytes that live, grow by half between collections, and
-// others double. The environment's GOGC wins.
+// gcPercent returns the growth of the heap between garbage collections, in percent. A large network has gigabytes of
+// live memory, so its heap grows by half; others double. The environment's GOGC takes precedence.
 func gcPercent(peers int) int {
 	const large = 20_000
 	if peers > large {
@@ -138,25 +140,25 @@ func gcPercent(peers int) int {
 	return 100
 }
 
-// together returns the number of runs at one time, for networks of the given size.
+// together returns the number of runs at one time, if the largest network has that many peers.
 func together(peers int) int {
-	const most = 2500 // peers
+	const most = 2500 // of all networks played at one time
 	return max(1, min(runtime.GOMAXPROCS(0), most/max(1, peers)))
 }
 
-// processors are shared by the runs of an experiment.
+// processors shares the processors between the runs of an experiment.
 type processors struct {
-	atOnce int          // runs
-	left   atomic.Int32 // runs that are not done
+	atOnce int          // number of runs at one time
+	left   atomic.Int32 // number of runs that are not done
 }
 
-// each returns the number of processors that a run has. The last runs have the processors of runs that are done.
+// each returns the number of processors for one run. The last runs have those of runs that are done.
 func (p *processors) each() int {
-	const most = 8 // a run has work for no more of them
+	const most = 8 // a run cannot use more
 	return max(1, min(most, runtime.GOMAXPROCS(0)/max(1, min(p.atOnce, int(p.left.Load())))))
 }
 
-// check returns the fault of the options themselves.
+// check returns an error for invalid options, without a look at the scenarios' content.
 func (o *Options) check() error {
 	names := map[string]bool{}
 	for _, s := range o.Scenarios {
@@ -174,7 +176,7 @@ func (o *Options) check() error {
 	return o.Check()
 }
 
-// trials checks the options and lists the runs.
+// trials checks the options, and returns the runs and their names.
 func (o *Options) trials() (trials []trial, ids []string, err error) {
 	if err := o.check(); err != nil {
 		return nil, nil, err
@@ -197,8 +199,8 @@ func (o *Options) trials() (trials []trial, ids []string, err error) {
 	return trials, ids, err
 }
 
-// trialsOf returns the trials of a scenario, numbered from first among all. inside stands for the contents of its
-// files.
+// trialsOf returns the trials of a scenario; first is the index of the first among all runs. inside has the hashes
+// of the scenario's files.
 func (o *Options) trialsOf(s *scenario.Scenario, first int) (out []trial, inside string, err error) {
 	if o.Strategies != nil {
 		s.Strategies = o.Strategies
@@ -225,9 +227,9 @@ func (o *Options) trialsOf(s *scenario.Scenario, first int) (out []trial, inside
 	}
 	pacer := slices.IndexFunc(chosen, func(by strategy.Strategy) bool { return by.Name == s.UpkeepAs })
 	if s.Parameters[strategy.Upkeep.Name] > 0 {
-		pacer = -1 // a number goes before
+		pacer = -1 // a number takes precedence
 	}
-	for n := range s.Trials { // strategies are compared on the same plan, one after the other
+	for n := range s.Trials { // the strategies play the same plan, one after the other
 		for i, by := range chosen {
 			r := trial{of: s, strategy: by, number: n, paced: -1}
 			if pacer >= 0 && i != pacer && by.Heeds(strategy.Upkeep.Name) {
@@ -239,7 +241,7 @@ func (o *Options) trialsOf(s *scenario.Scenario, first int) (out []trial, inside
 	return out, inside, nil
 }
 
-// lookable refuses to look at runs other than one of venn that is sure to be done.
+// lookable returns an error unless there is one run, of venn, that is sure to be done.
 func (o *Options) lookable(trials []trial) error {
 	switch {
 	case len(trials) != 1:
@@ -252,7 +254,7 @@ func (o *Options) lookable(trials []trial) error {
 	return nil
 }
 
-// simulated are the runs of a call of Simulate.
+// simulated has the runs of a call of Simulate.
 type simulated struct {
 	options *Options
 	trials  []trial
@@ -265,17 +267,17 @@ type simulated struct {
 	processors processors
 
 	mu   sync.Mutex
-	done []float64 // part of each run
+	done []float64 // share of each run that is done
 }
 
-// once is a run that is done once, although others wait for it, too.
+// once is a run that is done once, even if several goroutines wait for it.
 type once struct {
 	sync.Once
 	run scenario.Run
 	err error
 }
 
-// run returns the result of a run, which is done now if it is not known.
+// run returns the result of a run, and does the run first if the result is not known.
 func (n *simulated) run(ctx context.Context, i int) (scenario.Run, error) {
 	r := &n.once[i]
 	r.Do(func() {
@@ -287,8 +289,9 @@ func (n *simulated) run(ctx context.Context, i int) (scenario.Run, error) {
 	return r.run, r.err
 }
 
-// pace returns the bytes a second that a run's peers may send for upkeep: as many as the peers of another run have sent
-// while they were there, to connect included. 0: only the scenario bounds them. The other run is done first.
+// pace returns the bytes a second that a run's peers may send for upkeep: as many as the peers of another run sent
+// while they were online, handshakes included. 0 means that only the scenario bounds them. pace does the other run
+// first.
 func (n *simulated) pace(ctx context.Context, r trial) (float64, error) {
 	if r.paced < 0 {
 		return 0, nil
@@ -334,19 +337,19 @@ func (n *simulated) play(ctx context.Context, i int) (scenario.Run, error) {
 	return *out, nil
 }
 
-// live returns the memory in use, without garbage; 0 while other runs go on.
+// live returns the bytes of live heap objects; 0 if runs go on at the same time.
 func (n *simulated) live() float64 {
 	if n.atOnce > 1 {
 		return 0
 	}
 	runtime.GC()
-	runtime.GC() // pools let go at the second
+	runtime.GC() // pools are emptied by the second collection
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample)
 	return float64(sample[0].Value.Uint64())
 }
 
-// tell reports progress.
+// tell reports the progress of a run.
 func (n *simulated) tell(i int, done float64) {
 	if n.options.Progress == nil {
 		return

@@ -9,16 +9,17 @@ import (
 	"path/filepath"
 )
 
-// traceFile takes the trace of a run. It has its name when it is whole; a run that breaks off leaves none.
+// traceFile is the file for the trace of a run. It gets its final name when the trace is complete; an interrupted
+// run leaves no file.
 type traceFile struct {
 	path string
-	file *os.File // nil: no trace is wanted, or it is closed
+	file *os.File // nil: no trace is wanted, or the file is closed
 	*bufio.Writer
 }
 
 const partOfTrace = ".part"
 
-// newTrace opens the file for the trace of a run in a folder; "" is none: no trace is wanted.
+// newTrace creates the file for the trace of a run in a folder. dir "" means that no trace is wanted.
 func newTrace(dir, name string) (t traceFile, err error) {
 	if dir == "" {
 		return t, nil
@@ -42,7 +43,7 @@ func (t *traceFile) writer() io.Writer {
 	return t.Writer
 }
 
-// keep ends a trace that is whole.
+// keep closes the file of a complete trace, and gives it its final name.
 func (t *traceFile) keep() error {
 	if t.file == nil {
 		return nil
@@ -58,7 +59,7 @@ func (t *traceFile) keep() error {
 	return nil
 }
 
-// drop removes a trace that keep has not ended.
+// drop removes the file, unless keep has closed it.
 func (t *traceFile) drop() {
 	if t.file != nil {
 		_ = t.file.Close()
