@@ -10,7 +10,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/scenario"
 )
 
-// WriteApart compares the simulator and real hosts, by runs of one plan.
+// WriteApart writes how the simulator and real hosts differ, for each strategy that was run on both.
 func WriteApart(w io.Writer, runs []*scenario.Run) error {
 	for _, simulated := range runs {
 		for _, real := range runs {

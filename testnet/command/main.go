@@ -21,9 +21,9 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Main is the main function of a program that runs your own strategies beside those of package strategy. It runs them
-// in the simulator and on real hosts, with flags, progress, tables, plots, rows and parts. It ends the program: with 0,
-// with 1 when something failed, with 2 when the command line is wrong.
+// Main is the main function of a program that runs your own strategies beside those of package strategy. It runs
+// them in the simulator and on real hosts, with flags, progress, tables, plots, rows and parts. It ends the program:
+// with 0, with 1 when something failed, or with 2 when the command line is wrong.
 func Main(own ...strategy.Strategy) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := Run(ctx, os.Args, os.Stdout, os.Stderr, own...)
@@ -31,7 +31,7 @@ func Main(own ...strategy.Strategy) {
 	os.Exit(code)
 }
 
-// Run does the same as Main with these arguments, the program's name first, and returns the exit code.
+// Run does the same as Main with the given arguments, the program's name first, and returns the exit code.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer, own ...strategy.Strategy) int {
 	root := &cli.Command{
 		Name: args[0], Usage: "run strategies in scenarios, in the simulator and on real hosts",
@@ -54,7 +54,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer, own ...st
 	return 1
 }
 
-// Play returns the command that runs strategies in scenarios: your own, and those that the scenarios name.
+// Play returns the command "run", which runs strategies in scenarios: your own, and those that the scenarios name.
 func Play(own ...strategy.Strategy) *cli.Command {
 	return &cli.Command{
 		Name: "run", Usage: "run strategies in scenarios", ArgsUsage: "NAME|FILE.toml…",
@@ -124,8 +124,9 @@ func inSimulator(ctx context.Context, c *cli.Command, of []*scenario.Scenario, k
 	return runs.Simulate(ctx, o)
 }
 
-// OnHosts plays scenarios on real hosts, each strategy once, in as much time as the scenario takes; with simulated, in
-// the simulator first. It calls begin before each. tell may be nil. After an error, it returns the result so far.
+// OnHosts plays scenarios on real hosts, each strategy once, in as much time as the scenario takes. With simulated,
+// it plays each in the simulator first. It calls begin before each strategy. tell may be nil. After an error, it
+// returns the result so far.
 func OnHosts(ctx context.Context, of []*scenario.Scenario, known []strategy.Strategy, simulated bool, begin func(*scenario.Plan, strategy.Strategy), tell func(testnet.Progress)) (result results.Result, err error) {
 	for _, s := range of {
 		s.Trials = 1

@@ -24,7 +24,7 @@ type override struct {
 	key  string
 }
 
-// overrides returns all of them: flags hold their values, so every command has its own.
+// overrides returns new flags for all keys. Flags hold their values, so every command needs its own.
 func overrides() []override {
 	return []override{
 		{&cli.IntFlag{Name: "peers", Usage: "`NUMBER` of peers; of a sweep over them, the most", HideDefault: true}, "peers"},
@@ -55,7 +55,8 @@ func Flags() []cli.Flag {
 	return out
 }
 
-// Sweeps returns the sweeps of the command line: a comma separates values as well as sweeps.
+// Sweeps returns the sweeps of the command line, as NAME=VALUES. The parser splits flags at commas, which also
+// separate the values of a sweep; Sweeps joins these again.
 func Sweeps(c *cli.Command) (sweeps []string) {
 	for _, item := range c.StringSlice("sweep") {
 		if last := len(sweeps) - 1; last >= 0 && !strings.Contains(item, "=") {
@@ -67,7 +68,7 @@ func Sweeps(c *cli.Command) (sweeps []string) {
 	return sweeps
 }
 
-// SweepHelp lists the variables of scenarios, and the defaults of a strategy's parameters.
+// SweepHelp returns a help text with the variables of scenarios, and the defaults of the strategies' parameters.
 func SweepHelp(of []strategy.Strategy) string {
 	var b strings.Builder
 	var rows [][]string
@@ -79,12 +80,12 @@ func SweepHelp(of []strategy.Strategy) string {
 			rows = append(rows, []string{"   " + s.Name, p.Name, "if not set: " + p.Default})
 		}
 	}
-	_ = page.Table(&b, page.Left, rows...) // into memory
+	_ = page.Table(&b, page.Left, rows...) // cannot fail: it writes into memory
 	return b.String()
 }
 
-// Override returns a scenario with the flags' values in place of its file's. Its strategies, of those known, are to be
-// set before.
+// Override returns a scenario with the flags' values in place of its file's. s.Strategies must be set before, to
+// names of known strategies.
 func Override(c *cli.Command, s *scenario.Scenario, known []strategy.Strategy) (*scenario.Scenario, error) {
 	chosen, err := strategy.Find(known, s.Strategies...)
 	if err != nil {
@@ -124,7 +125,7 @@ func Override(c *cli.Command, s *scenario.Scenario, known []strategy.Strategy) (
 	if i := slices.IndexFunc(fixed, func(f scenario.Setting) bool { return f.Key == "peers" }); i >= 0 && len(sweeps) == 0 && s.Varies("peers") {
 		most, _ := fixed[i].Values[0].(int64)
 		values := sizes(int(most))
-		if c.IsSet("record") { // of one run
+		if c.IsSet("record") { // a recording is of one run
 			values = values[len(values)-1:]
 		}
 		sweeps = s.SweptBy("peers", values)
@@ -138,7 +139,7 @@ func Override(c *cli.Command, s *scenario.Scenario, known []strategy.Strategy) (
 	return out, nil
 }
 
-// setting returns the setting of a flag; without values if the flag is not set.
+// setting returns the setting of a flag. It has no values if the flag is not set.
 func (o override) setting(c *cli.Command) (out scenario.Setting, err error) {
 	name := o.flag.Names()[0]
 	if !c.IsSet(name) {
@@ -177,7 +178,7 @@ func (o override) setting(c *cli.Command) (out scenario.Setting, err error) {
 	return out, err
 }
 
-// lines returns the flag's classes of lines.
+// lines returns the classes of lines in the value of flag links.
 func lines(text string) (out []map[string]any, err error) {
 	mix, err := link.ParseMix(text)
 	for _, class := range mix {
@@ -187,7 +188,7 @@ func lines(text string) (out []map[string]any, err error) {
 	return out, err
 }
 
-// sizes returns sizes of networks: three to a decade from 100 up to most, and most.
+// sizes returns numbers of peers for a sweep: three to a decade from 100 up, and most as the last.
 func sizes(most int) (out []any) {
 	const least = 100.0
 	for exact := least; ; exact *= math.Cbrt(10) {
@@ -199,7 +200,7 @@ func sizes(most int) (out []any) {
 	}
 }
 
-// heeded refuses to sweep a setting that a strategy ignores: its rows would all be the same.
+// heeded returns an error if a strategy ignores a setting that is to be swept: its rows would all be the same.
 func heeded(key string, of []strategy.Strategy) error {
 	name, isParameter := strings.CutPrefix(key, "parameters.")
 	var heed, ignore []string

@@ -21,12 +21,12 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// IsScenario reports whether an argument names a scenario: a file of one, or one that the program comes with.
+// IsScenario reports whether an argument names a scenario: its file, or one that the program comes with.
 func IsScenario(name string) bool { return isFile(name) || slices.Contains(scenarios.Names(), name) }
 
 func isFile(name string) bool { return strings.HasSuffix(name, ".toml") }
 
-// loadScenario reads a scenario that the program comes with, or a file.
+// loadScenario reads a scenario from a file, or one that the program comes with.
 func loadScenario(name string) (*scenario.Scenario, error) {
 	if !isFile(name) {
 		s, err := scenarios.Load(name)
@@ -42,7 +42,7 @@ func loadScenario(name string) (*scenario.Scenario, error) {
 	return s, nil
 }
 
-// Scenario returns the command about scenarios. They may name your own strategies, too.
+// Scenario returns the command "scenario". Its scenarios may name your own strategies, too.
 func Scenario(own ...strategy.Strategy) *cli.Command {
 	return &cli.Command{
 		Name:  "scenario",
@@ -131,7 +131,7 @@ func checkScenarios(c *cli.Command, own []strategy.Strategy) error {
 	return errors.Join(faults...)
 }
 
-// checkScenario checks a scenario that own strategies play, too, whether or not it names them.
+// checkScenario checks a scenario. It assumes that own strategies play it, too, even if it does not name them.
 func checkScenario(name string, own []strategy.Strategy) error {
 	s, err := loadScenario(name)
 	if err != nil {
@@ -177,8 +177,9 @@ func explainScenario(_ context.Context, c *cli.Command) error {
 	return err
 }
 
-// Scenarios returns the scenarios that the arguments of a command name: all with answers that the program comes with,
-// or files and names. One with a sweep stands for all of its points. change, if it is not nil, changes each before.
+// Scenarios returns the scenarios that the arguments of a command name. An argument is a file or a name; "scenarios"
+// alone names all that the program comes with, but those whose rows are trials. A scenario with a sweep is returned
+// as its points. change, if not nil, changes each scenario before.
 func Scenarios(names []string, change func(*scenario.Scenario) (*scenario.Scenario, error)) (out []*scenario.Scenario, err error) {
 	every := len(names) == 1 && names[0] == results.Scenarios
 	if every {
@@ -209,8 +210,8 @@ func Scenarios(names []string, change func(*scenario.Scenario) (*scenario.Scenar
 	return out, nil
 }
 
-// WriteAnswers writes the files of scenarios to a folder, with the answers of rows in place of their own. It reports
-// which files changed. Each file is replaced as a whole.
+// WriteAnswers writes the files of scenarios to a folder, with rows as their answers. It reports the files that
+// changed. Each file is replaced as a whole.
 func WriteAnswers(w io.Writer, dir string, of []*scenario.Scenario, rows []results.Row) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
@@ -232,7 +233,7 @@ func WriteAnswers(w io.Writer, dir string, of []*scenario.Scenario, rows []resul
 	return nil
 }
 
-// WriteScenarios writes the results of runs of scenarios.
+// WriteScenarios writes the results of runs of scenarios, as text or JSON.
 func WriteScenarios(w io.Writer, of []*scenario.Scenario, r results.Result, asJSON bool) error {
 	r.Scenarios = of
 	r.Sum()

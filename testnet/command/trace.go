@@ -35,8 +35,8 @@ func Trace() *cli.Command {
 	}
 }
 
-// WriteTrace writes a trace as a JSON object a line. Errors of reading match [sim.ErrTrace]; the lines before are
-// written.
+// WriteTrace writes a trace as JSON, one object a line. An error of reading matches [sim.ErrTrace]; the records
+// before it are written.
 func WriteTrace(w io.Writer, trace io.Reader) error {
 	out := bufio.NewWriter(w)
 	lines := json.NewEncoder(out)

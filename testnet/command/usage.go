@@ -1,4 +1,5 @@
-// Package command is the part of the command line that runs experiments and scenarios, for a program of one's own too.
+// Package command is the part of the command line that runs experiments and scenarios. Programs with their own
+// strategies use it, too.
 package command
 
 import (
@@ -12,19 +13,20 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// UsageError is a fault of the command line.
+// UsageError is an error of the user on the command line.
 type UsageError struct{ Err error }
 
 func (e UsageError) Error() string { return e.Err.Error() }
 
-// Unwrap implements the interface of package errors.
+// Unwrap returns the error itself, for package errors.
 func (e UsageError) Unwrap() error { return e.Err }
 
-// usage returns a fault of the command line.
+// usage returns a UsageError.
 func usage(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
 
-// Strict makes a command and its subcommands mark their errors of usage, and check the number of their arguments. A
-// command without subcommands gets no command help from the parser: its arguments may be keys, and help is one.
+// Strict changes a command and its subcommands: their errors of usage become UsageErrors, and they check the number
+// of their arguments. A command without subcommands gets no subcommand help from the parser, because its arguments
+// may be keys, and "help" may be one.
 func Strict(c *cli.Command) {
 	c.HideHelpCommand = len(c.Commands) == 0
 	c.OnUsageError = func(_ context.Context, _ *cli.Command, err error, _ bool) error { return UsageError{clearer{err}} }
@@ -36,7 +38,7 @@ func Strict(c *cli.Command) {
 			return act(ctx, c)
 		}
 	}
-	for _, f := range c.Flags { // of two values the first would be dropped without a word
+	for _, f := range c.Flags { // otherwise the first of two values would be dropped silently
 		switch f := f.(type) {
 		case *cli.StringFlag:
 			f.OnlyOnce = true
@@ -55,11 +57,11 @@ func Strict(c *cli.Command) {
 	}
 }
 
-// FlagAlone is the value of a flag of any type that stands alone; an argument may be its value.
+// FlagAlone is the value of a flag of any type that has no value after it; the next argument may be its value.
 const FlagAlone = "true"
 
-// checkArguments checks the arguments against the command's ArgsUsage: one in brackets may be missing, one that ends
-// with … may be repeated.
+// checkArguments checks the number of arguments against the command's ArgsUsage: one in brackets may be missing, one
+// that ends with … may be repeated.
 func checkArguments(c *cli.Command) error {
 	names, n := strings.Fields(c.ArgsUsage), c.Args().Len()
 	least, most := 0, len(names)
@@ -86,7 +88,8 @@ func checkArguments(c *cli.Command) error {
 	return usage("%s takes %s, got %s", c.FullName(), cmp.Or(strings.Join(names, " "), "no argument"), got)
 }
 
-// clearer is an error of the command line's parser, in the words of the help: flags with both dashes, no names of Go's.
+// clearer is an error of the command line's parser in the words of the help: flags with both dashes, and no names of
+// Go's functions.
 type clearer struct{ error }
 
 func (c clearer) Unwrap() error { return c.error }
