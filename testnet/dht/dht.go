@@ -1,7 +1,7 @@
 // Package dht runs go-libp2p-kad-dht, the DHT of IPFS, as a system to compare venn with on a testnet.
 //
-// Every peer is a DHT server with the module's defaults: k = 20, 10 requests at a time. As usual with a DHT, providers
-// are taken as named and not asked whether they hold the key.
+// Every peer is a DHT server with the module's defaults: k = 20, 10 requests at a time. As usual with a DHT, a named
+// provider counts as a holder; it is not asked whether it holds the key.
 package dht
 
 import (
@@ -20,16 +20,17 @@ import (
 	"github.com/venn-p2p/venn/testnet"
 )
 
-// prefix begins the names of the protocols, so that no other DHT is met.
+// prefix begins the names of the DHT's protocols, so that its peers meet no other DHT.
 const prefix = "/venn-testnet"
 
-// Classic returns the DHT with a lookup for every key announced. Each costs tens of kilobytes, so only keys that are
-// looked for are announced: the cost of a holding doesn't depend on their number.
+// Classic returns the DHT that announces each key by a lookup of its own. A lookup costs tens of kilobytes, so only
+// the keys that are looked for are announced. The cost of a holding does not depend on their number.
 func Classic() testnet.System {
-	return system("kademlia-classic", "go-libp2p-kad-dht, Provide for every key", 1, provide) // each key by itself: no slope
+	// holdings 1: each key is announced by itself, so there is no slope to measure
+	return system("kademlia-classic", "go-libp2p-kad-dht, Provide for every key", 1, provide)
 }
 
-// announcer makes keys known.
+// announcer announces keys.
 type announcer func(ctx context.Context, n *node, keys [][]byte) error
 
 func system(name, note string, holdings int, announce announcer) testnet.System {
@@ -44,13 +45,13 @@ type node struct {
 	place    testnet.Place
 	dht      *kad.IpfsDHT
 	announce announcer
-	stop     []func() error // before the DHT is closed
+	stop     []func() error // called before the DHT is closed
 }
 
 func open(p testnet.Place, announce announcer) (testnet.Peer, error) {
 	d, err := kad.New(p.Host,
 		kad.Mode(kad.ModeServer), kad.ProtocolPrefix(prefix),
-		kad.AddressFilter(func(all []ma.Multiaddr) []ma.Multiaddr { return all }), // loopback too
+		kad.AddressFilter(func(all []ma.Multiaddr) []ma.Multiaddr { return all }), // also addresses on loopback
 	)
 	if err != nil {
 		return nil, fmt.Errorf("dht: %w", err)
@@ -58,7 +59,7 @@ func open(p testnet.Place, announce announcer) (testnet.Peer, error) {
 	return &node{place: p, dht: d, announce: announce}, nil
 }
 
-// Join connects to some peers and fills the routing table.
+// Join connects to the peers to begin with, and fills the routing table.
 func (n *node) Join(ctx context.Context) error {
 	for _, p := range n.place.Begin {
 		if err := n.connect(ctx, p); err != nil {
@@ -69,12 +70,12 @@ func (n *node) Join(ctx context.Context) error {
 }
 
 const (
-	connectAgain = 6 * time.Second // after a failure, when libp2p dials again
+	connectAgain = 6 * time.Second // wait after a failure, until libp2p dials again
 	connectTries = 3
 )
 
-// connect connects to a peer. Both dials fail when that peer, which is filling its own routing table, dials at the same
-// moment.
+// connect connects to a peer, in up to connectTries tries. If that peer dials at the same moment, to fill its own
+// routing table, both dials fail.
 func (n *node) connect(ctx context.Context, p peer.AddrInfo) (err error) {
 	for try := 1; ; try++ {
 		if err = n.place.Host.Connect(ctx, p); err == nil || try == connectTries {
@@ -86,8 +87,8 @@ func (n *node) connect(ctx context.Context, p peer.AddrInfo) (err error) {
 	}
 }
 
-// refresh looks for itself and for peers in every bucket, and ends when that is done. A peer that nobody has linked to
-// yet has nobody to ask.
+// refresh looks up the peer's own place and peers of every bucket, and returns when that is done. It first waits
+// until another peer has connected, because without one there is nobody to ask.
 func (n *node) refresh(ctx context.Context) error {
 	for n.dht.RoutingTable().Size() == 0 {
 		if err := sleep(ctx, pollEvery); err != nil {
@@ -115,12 +116,12 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Announce publishes a record for every key.
+// Announce publishes a provider record for every key.
 func (n *node) Announce(ctx context.Context, keys [][]byte) error {
 	return n.announce(ctx, n, keys)
 }
 
-// provide looks up every key, a few at one time.
+// provide announces each key by a lookup, two at one time.
 func provide(ctx context.Context, n *node, keys [][]byte) error {
 	var group errgroup.Group
 	group.SetLimit(2)
@@ -130,7 +131,7 @@ func provide(ctx context.Context, n *node, keys [][]byte) error {
 	return group.Wait()
 }
 
-// Find looks for providers.
+// Find looks for providers of a key: one, or all.
 func (n *node) Find(ctx context.Context, key []byte, all bool) (a testnet.Answer, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -145,7 +146,7 @@ func (n *node) Find(ctx context.Context, key []byte, all bool) (a testnet.Answer
 	return a, ctx.Err()
 }
 
-// Close stops providing and leaves.
+// Close stops the announcing, and closes the DHT.
 func (n *node) Close() error {
 	for _, stop := range n.stop {
 		_ = stop()

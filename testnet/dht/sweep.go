@@ -13,8 +13,8 @@ import (
 	"github.com/venn-p2p/venn/testnet"
 )
 
-// sweepHoldings is the number of holdings announced with the sweep, after half of that number without it. A visit to a
-// region costs the same however many keys it is for.
+// sweepHoldings is the number of holdings announced in the second of two announcements; the first is of half of it.
+// A visit to a region costs the same for any number of keys, so the difference shows the cost of a holding.
 const sweepHoldings = 20_000
 
 // Kademlia returns the DHT with the sweeping provider, which visits the space of keys region by region.
@@ -44,7 +44,7 @@ func sweepAll(ctx context.Context, n *node, keys [][]byte) error {
 	return handOver(ctx, sweep, keys)
 }
 
-// handOver hands keys to the sweeping provider once it is online, and waits until it has provided them.
+// handOver hands keys to the sweeping provider once it is online, and waits until it has provided them or failed to.
 func handOver(ctx context.Context, sweep *provider.SweepingProvider, keys [][]byte) error {
 	hashes := make([]mh.Multihash, len(keys))
 	for i, key := range keys {
