@@ -12,7 +12,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/misdeed"
 )
 
-// sign makes the summary of the keys that the peer claims, and a second one under the same number if it has a twin.
+// sign makes and signs the summary of the keys that the peer claims. With Twin, it makes a second one under the same
+// epoch.
 func (p *Peer) sign() (err error) {
 	if p.claim, err = p.signed(p.cfg.Claims); err == nil && p.cfg.Twin {
 		p.twin, err = p.signed(p.cfg.Claims[:max(0, len(p.cfg.Claims)-1)])
@@ -38,10 +39,10 @@ func (p *Peer) signed(claims []summary.Fingerprint) (c misdeed.Claim, err error)
 	return c, nil
 }
 
-// announceClaim offers the summary.
+// announceClaim offers the claimed summary.
 func (p *Peer) announceClaim(_ context.Context, to peer.ID) { p.announce(to, p.claim.Item()) }
 
-// announceFuture offers newer epochs of the victims, and of made-up origins.
+// announceFuture offers newer epochs, which do not exist, of the victims and of a made-up origin.
 func (p *Peer) announceFuture(_ context.Context, to peer.ID) {
 	p.announce(to, misdeed.Future(p.cfg.Rand, func(yield func(string) bool) {
 		for _, v := range p.cfg.Victims {
@@ -52,7 +53,7 @@ func (p *Peer) announceFuture(_ context.Context, to peer.ID) {
 	})...)
 }
 
-// unasked sends parts that nobody asked for.
+// unasked sends parts that the receiver did not ask for.
 func (p *Peer) unasked(_ context.Context, to peer.ID) {
 	group, parts := misdeed.Unasked(p.cfg.Rand, p.claim)
 	p.publish(to, group[:], nil, parts.Append(nil))
@@ -62,7 +63,7 @@ func (p *Peer) announce(to peer.ID, items ...wire.Item) {
 	p.publish(to, []byte(wire.CatalogueGroup), wire.Catalogue(items).Append(nil), nil)
 }
 
-// answer returns the parts sent to a peer that asks.
+// answer returns the parts, often spoiled, for a peer that asks for the claim.
 func (p *Peer) answer(it wire.Item) wire.Parts {
 	if !p.cfg.Twin {
 		return p.spoiler.Parts(p.claim, nil, it)

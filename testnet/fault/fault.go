@@ -1,10 +1,11 @@
-// Package fault has peers that misbehave: they speak the protocols of a network, wrongly, to see it unharmed.
+// Package fault has peers that misbehave on real hosts. They speak the protocols of a network, wrongly; a run shows
+// whether the network is unharmed.
 //
-// A [Peer] is linked with some victims and, at intervals, does one of its misdeeds to one of them. It sends garbage or
-// lengths far over the limits on streams and in RPCs (garbage.go). It publishes summaries with wrong signatures or
-// parts. It claims epochs that do not exist, and keys that it does not hold, perhaps with a second summary under the
-// same number (claims.go). It names peers that do not exist, in hellos and as holders of any key (ghosts.go). Its
-// misdeeds follow from its source of randomness; when and whether they arrive does not.
+// A [Peer] is linked with some victims and, at intervals, does one of its misdeeds to one of them. It sends garbage
+// or lengths far over the limits on streams and in RPCs (garbage.go). It publishes summaries with wrong signatures
+// or parts. It claims epochs that do not exist, and keys that it does not hold, perhaps with a second summary under
+// the same epoch (claims.go). It names peers that do not exist, in hellos and as holders of any key (ghosts.go). Its
+// misdeeds follow from its source of randomness, but not whether and when they arrive.
 package fault
 
 import (
@@ -31,27 +32,28 @@ const (
 	Garbage = "garbage" // bytes that are no messages, and lengths over all limits
 	Unasked = "unasked" // parts that nobody asked for
 	Claims  = "claims"  // a summary of keys that the peer does not hold, with wrong signatures and parts
-	Future  = "future"  // newer epochs of others
+	Future  = "future"  // newer epochs of other origins, which do not exist
 	Ghosts  = "ghosts"  // made-up peers
 )
 
 // Config is the configuration of a faulty peer. All fields are required, except Misdeeds and Twin.
 type Config struct {
-	Topic    string                                            // of the network's summaries
-	Gossip   pubsub.Option                                     // has pubsub speak the network's protocols
-	Hello    protocol.ID                                       // under which a link begins
-	Have     protocol.ID                                       // under which it is asked for keys: it holds none
-	Query    protocol.ID                                       // under which it is asked for holders of a key
-	Streams  []protocol.ID                                     // that take garbage
-	Victims  []peer.AddrInfo                                   // the peers it is linked with
-	Seed     summary.SeedTag                                   // of the network
-	Claims   []summary.Fingerprint                             // keys that it claims to hold: one at least
-	Misdeeds []string                                          // kinds that it does; nil: all
-	Twin     bool                                              // it signs two summaries under one number
-	Ghosts   []wire.Record                                     // of made-up peers
+	Topic  string        // topic of the network's summaries
+	Gossip pubsub.Option // makes pubsub speak the network's protocols
+	Hello  protocol.ID   // protocol of hellos
+	// protocol of questions for keys; it says that it holds none
+	Have     protocol.ID
+	Query    protocol.ID                                       // protocol of questions for holders of a key
+	Streams  []protocol.ID                                     // protocols to which it sends garbage
+	Victims  []peer.AddrInfo                                   // peers to which it links
+	Seed     summary.SeedTag                                   // seed of the network
+	Claims   []summary.Fingerprint                             // keys that it claims to hold, at least one
+	Misdeeds []string                                          // kinds of misdeeds that it does; nil: all
+	Twin     bool                                              // it signs two summaries under one epoch
+	Ghosts   []wire.Record                                     // records of made-up peers
 	Sign     func(payload []byte) (envelope []byte, err error) // signs headers as the host
 	Record   []byte                                            // the host's signed addresses
-	Every    time.Duration                                     // between two misdeeds
+	Every    time.Duration                                     // time between two misdeeds
 	Rand     *rand.Rand
 }
 
@@ -63,14 +65,14 @@ type Peer struct {
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
 
-	claim misdeed.Claim // of Claims
-	twin  misdeed.Claim // of one less
+	claim misdeed.Claim // summary of Claims
+	twin  misdeed.Claim // summary of Claims but the last key
 
 	mu      sync.Mutex
 	spoiler misdeed.Spoiler
 }
 
-// Start starts a faulty peer on a host, which stays the caller's.
+// Start starts a faulty peer on a host. The caller closes the host after the peer.
 func Start(h host.Host, cfg Config) (*Peer, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &Peer{cfg: cfg, h: h, cancel: cancel}
@@ -89,7 +91,7 @@ func Start(h host.Host, cfg Config) (*Peer, error) {
 	return p, nil
 }
 
-// Close ends it.
+// Close ends the peer.
 func (p *Peer) Close() {
 	p.h.RemoveStreamHandler(p.cfg.Hello)
 	p.h.RemoveStreamHandler(p.cfg.Have)
@@ -98,7 +100,7 @@ func (p *Peer) Close() {
 	p.wg.Wait()
 }
 
-// misbehave links up with the victims, and then does one misdeed after the other.
+// misbehave links with a victim drawn at random, and does a misdeed to it, again and again.
 func (p *Peer) misbehave(ctx context.Context) {
 	misdeeds := p.misdeeds()
 	ticker := time.NewTicker(p.cfg.Every)
@@ -116,7 +118,7 @@ func (p *Peer) misbehave(ctx context.Context) {
 	}
 }
 
-// misdeeds returns the misdeeds of the kinds chosen.
+// misdeeds returns the misdeeds of the configured kinds.
 func (p *Peer) misdeeds() (out []func(context.Context, peer.ID)) {
 	for _, m := range []struct {
 		kind string
@@ -138,8 +140,8 @@ func (p *Peer) misdeeds() (out []func(context.Context, peer.ID)) {
 	return out
 }
 
-// link connects to a victim if it is not connected, and says hello: with a fast line, well informed, a neighbour
-// already.
+// link connects to a victim unless it is connected. Then it says hello, and claims a fast line, much knowledge, and
+// to be a neighbour already.
 func (p *Peer) link(ctx context.Context, victim peer.AddrInfo) error {
 	if p.h.Network().Connectedness(victim.ID) == network.Connected {
 		return nil
@@ -152,7 +154,7 @@ func (p *Peer) link(ctx context.Context, victim peer.AddrInfo) error {
 	return p.greet(ctx, victim.ID, 1, wire.Record{Peer: wire.PeerID(p.h.ID()), Envelope: p.cfg.Record})
 }
 
-// send opens a stream, writes, and waits for the other end to close it.
+// send opens a stream, writes, and waits until the other end answers or closes it.
 func (p *Peer) send(ctx context.Context, to peer.ID, id protocol.ID, b []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -170,7 +172,7 @@ func (p *Peer) send(ctx context.Context, to peer.ID, id protocol.ID, b []byte) e
 	return err
 }
 
-// lack answers that no key is held.
+// lack answers that the peer holds none of the keys.
 func (p *Peer) lack(s network.Stream) {
 	defer s.Close()
 	_ = s.SetDeadline(time.Now().Add(5 * time.Second))

@@ -11,7 +11,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// frame puts a message behind its length.
+// frame returns a message with its length before it.
 func frame(msg []byte) []byte {
 	var b bytes.Buffer
 	_ = wire.WriteFrame(&b, msg)
@@ -28,19 +28,19 @@ func (p *Peer) garbage(n int) []byte {
 	return b
 }
 
-// garbageStream sends garbage of an honest length on a stream.
+// garbageStream sends garbage with its true length on a stream.
 func (p *Peer) garbageStream(ctx context.Context, to peer.ID) {
 	id := p.cfg.Streams[p.cfg.Rand.IntN(len(p.cfg.Streams))]
 	_ = p.send(ctx, to, id, frame(p.garbage(50)))
 }
 
-// claimLength claims that a terabyte will follow.
+// claimLength sends a length of a tebibyte, and nothing after it.
 func (p *Peer) claimLength(ctx context.Context, to peer.ID) {
 	id := p.cfg.Streams[p.cfg.Rand.IntN(len(p.cfg.Streams))]
 	_ = p.send(ctx, to, id, binary.AppendUvarint(nil, 1<<40))
 }
 
-// garbageRPC sends a catalogue, or parts, that are none.
+// garbageRPC sends garbage in place of a catalogue or of parts.
 func (p *Peer) garbageRPC(_ context.Context, to peer.ID) {
 	if p.cfg.Rand.IntN(2) == 0 {
 		p.publish(to, []byte(wire.CatalogueGroup), p.garbage(100), nil)
@@ -49,7 +49,7 @@ func (p *Peer) garbageRPC(_ context.Context, to peer.ID) {
 	p.publish(to, p.garbage(len(group.ID{})), nil, p.garbage(1000))
 }
 
-// longRPC sends parts over the limit.
+// longRPC sends parts one byte longer than the limit.
 func (p *Peer) longRPC(_ context.Context, to peer.ID) {
 	p.publish(to, p.garbage(len(group.ID{})), nil, make([]byte, wire.MaxPartsRPC+1))
 }

@@ -18,14 +18,14 @@ func (p *Peer) greet(ctx context.Context, to peer.ID, session uint64, records ..
 	return p.send(ctx, to, p.cfg.Hello, frame(misdeed.Hello(session, records...).Append(nil)))
 }
 
-// some returns n records of made-up peers.
+// some returns up to n records of made-up peers.
 func (p *Peer) some(n int) []wire.Record {
 	n = min(n, len(p.cfg.Ghosts))
 	first := p.cfg.Rand.IntN(len(p.cfg.Ghosts) - n + 1)
 	return p.cfg.Ghosts[first : first+n]
 }
 
-// introduce says hello again, in a new session, with records of made-up peers.
+// introduce says hello again, as a new session, with records of made-up peers.
 func (p *Peer) introduce(ctx context.Context, to peer.ID) {
 	_ = p.greet(ctx, to, p.cfg.Rand.Uint64()|1, p.some(ghostsInHello)...)
 }

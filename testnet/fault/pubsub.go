@@ -15,7 +15,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// subscribe joins the topic.
+// subscribe starts pubsub and joins the topic.
 func (p *Peer) subscribe(ctx context.Context) error {
 	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
 	ps, err := pubsub.NewGossipSub(ctx, p.h,
@@ -40,7 +40,7 @@ func (p *Peer) subscribe(ctx context.Context) error {
 	return nil
 }
 
-// incoming answers peers that ask for the claim. It runs on pubsub's goroutine.
+// incoming sends parts to peers that ask for the claim. It runs on pubsub's goroutine.
 func (p *Peer) incoming(from peer.ID, states map[peer.ID]struct{}, rpc *pb.PartialMessagesExtension) error {
 	clear(states)
 	items, err := wire.ParseCatalogue(rpc.PartsMetadata)
@@ -52,7 +52,7 @@ func (p *Peer) incoming(from peer.ID, states map[peer.ID]struct{}, rpc *pb.Parti
 	for _, it := range items {
 		if it.Want > it.Have && it.Group == p.claim.Item().Group {
 			msg := p.answer(it).Append(nil)
-			go p.publish(from, it.Group[:], nil, msg) // ends with pubsub at the latest
+			go p.publish(from, it.Group[:], nil, msg) // ends when pubsub ends, at the latest
 		}
 	}
 	return nil
