@@ -1,5 +1,5 @@
-// Package misdeed has what liars say, as values: adversaries of the simulator and package fault's on real hosts say the
-// same.
+// Package misdeed makes the messages of liars. The simulator's adversaries and package fault's peers on real hosts
+// send the same ones.
 package misdeed
 
 import (
@@ -18,7 +18,7 @@ type Claim struct {
 	Envelope, Record []byte
 }
 
-// Item offers the claim.
+// Item returns the item of a catalogue that offers the claim.
 func (c Claim) Item() wire.Item {
 	return wire.Item{Group: group.Of(c.Stream.Header()), Have: uint16(c.Stream.Parts())}
 }
@@ -36,11 +36,12 @@ func (c Claim) Parts(it wire.Item) (a wire.Parts, ok bool) {
 	return a, true
 }
 
-// Spoiler spoils answers, each in another way than the last one.
+// Spoiler spoils answers, in several ways by turns.
 type Spoiler struct{ answered int }
 
-// Parts returns the parts of a claim that are asked for. Their signature is wrong, or a part differs from the signed
-// one, or they are correct. Every second answer is of the twin, a second claim under the same number, if there is one.
+// Parts returns the parts of a claim that are asked for. By turns their signature is wrong, the first part differs
+// from the signed one, or they are correct. With a twin, a second claim under the same epoch, every second answer is
+// of the twin.
 func (s *Spoiler) Parts(c Claim, twin func() Claim, it wire.Item) wire.Parts {
 	if s.answered++; twin != nil && s.answered%2 == 0 {
 		c = twin()
@@ -66,7 +67,8 @@ func Unasked(rng *rand.Rand, c Claim) (group.ID, wire.Parts) {
 	return group.New(rng.Uint64(), summary.Epoch{Generation: 1, Sequence: 1}), a
 }
 
-// Future offers newer epochs of a made-up origin and of others, as far as a catalogue goes.
+// Future returns items that offer newer epochs, which do not exist, of a made-up origin and of others, up to a
+// catalogue's limit.
 func Future(rng *rand.Rand, others iter.Seq[string]) []wire.Item {
 	e := summary.Epoch{Generation: 1<<32 - 2, Sequence: rng.Uint32()}
 	items := []wire.Item{{Group: group.New(rng.Uint64(), e), Have: 20}}
@@ -79,7 +81,7 @@ func Future(rng *rand.Rand, others iter.Seq[string]) []wire.Item {
 	return items
 }
 
-// Hello claims a fast line and much knowledge, and to be a neighbour already.
+// Hello returns a hello that claims a fast line, much knowledge, and to be a neighbour already.
 func Hello(session uint64, records ...wire.Record) wire.Hello {
 	return wire.Hello{Up: 1 << 30, Down: 1 << 30, Origins: 1 << 20, Neighbour: true, Session: session, Records: records}
 }
