@@ -1,9 +1,9 @@
 // Package page prints words and figures for people, within the width of their terminal.
 //
-// Lines break by one rule. A line that is too wide breaks at blanks. The rest is indented to where the text after the
-// first gap of two blanks begins, if that is in the left half, else by four more than the line. A word that is wider
-// than the terminal stays whole, so that it can be copied. A table that is too wide has each row in several lines, at
-// the same columns.
+// Lines break by one rule. A line that is too wide breaks at blanks. The rest is indented to the text after the
+// line's first gap of two blanks, if that begins in the left half. Otherwise it is indented by four more than the
+// line. A word that is wider than the terminal stays whole, so that it can be copied. In a table that is too wide,
+// each row takes several lines, all rows divided at the same columns.
 package page
 
 import (
@@ -21,12 +21,12 @@ import (
 type Page struct {
 	to    io.Writer
 	width func() int // in characters; 0: lines do not break
-	line  []byte     // begun
-	Err   error      // the first of writing
+	line  []byte     // begin of a line that has not ended
+	Err   error      // first error of writing
 }
 
-// On returns a page on w. On a terminal it has that one's width, elsewhere lines do not break. A page stays as it is.
-// What is written last must end a line.
+// On returns a page on w. If w is a terminal, lines break at its width; otherwise they do not. If w is a page, On
+// returns w. The text must end with a line break, or its last line is not written.
 func On(w io.Writer) *Page {
 	if p, ok := w.(*Page); ok {
 		return p
@@ -38,10 +38,10 @@ func On(w io.Writer) *Page {
 	return p
 }
 
-// Wide returns a page whose lines break at a width in characters; 0: they do not.
+// Wide returns a page whose lines break at a width in characters; 0: they do not break.
 func Wide(w io.Writer, width int) *Page { return &Page{to: w, width: func() int { return width }} }
 
-// Size returns how many characters a line of a terminal has, and how many lines there are: 80 and 24 if that is not
+// Size returns the number of characters in a line of a terminal, and its number of lines: 80 and 24 if they are not
 // known.
 func Size(f *os.File) (width, height int) {
 	width, height, err := term.GetSize(int(f.Fd()))
@@ -51,7 +51,7 @@ func Size(f *os.File) (width, height int) {
 	return width, height
 }
 
-// Write writes the lines that are whole, and keeps the rest for the next one.
+// Write writes the complete lines, and keeps the rest for its next call.
 func (p *Page) Write(b []byte) (int, error) {
 	p.line = append(p.line, b...)
 	end := bytes.LastIndexByte(p.line, '\n') + 1
@@ -73,7 +73,7 @@ func (p *Page) Write(b []byte) (int, error) {
 	return len(b), p.Err
 }
 
-// fold writes a line in as many lines as a width needs.
+// fold writes a line as several lines, if it is wider than width.
 func fold(out *strings.Builder, line string, width int) {
 	own := len(line) - len(strings.TrimLeft(line, " "))
 	less, hang := own+4, own+4
@@ -100,9 +100,10 @@ func fold(out *strings.Builder, line string, width int) {
 	}
 }
 
-// cut divides a line after the last word that ends within a width, or else after its first.
+// cut divides a line after the last word that ends within the width; if the first word is wider, after that.
 func cut(line string, width int) (first, rest string) {
-	end, at, word := -1, 0, false // of the first part, in bytes; characters so far; whether one of them is no blank
+	// end: of the first part, in bytes; at: characters so far; word: one of them is no blank
+	end, at, word := -1, 0, false
 	for i, r := range line {
 		if r == ' ' && word && line[i-1] != ' ' {
 			if at > width && end >= 0 {
@@ -118,11 +119,11 @@ func cut(line string, width int) (first, rest string) {
 	return line[:end], strings.TrimLeft(line[end:], " ")
 }
 
-// Left is for tables whose columns all have their text on the left.
+// Left is the value of Table's right for tables with all text at the left of its column.
 const Left = math.MaxInt
 
-// Table writes rows, with the head first, in columns that are two blanks apart. From column right on, numbered from 0,
-// text is on the right of its column; if right is 0, there are two blanks before it.
+// Table writes rows, the head first, in columns with two blanks between them. From column right on, counted from 0,
+// text is at the right of its column. If right is 0, a row begins with two blanks.
 func Table(w io.Writer, right int, rows ...[]string) error {
 	var widths []int
 	for _, row := range rows {
@@ -147,9 +148,10 @@ func Table(w io.Writer, right int, rows ...[]string) error {
 	return err
 }
 
-const indent = 4 // of a row's lines after the first
+const indent = 4 // indent of a row's lines after the first, in characters
 
-// divide returns the ends of the pieces of a row that a width holds. With lead, there are blanks before the first, too.
+// divide returns the ends of the pieces, as numbers of columns, into which a row is divided so that each fits the
+// width. lead means that two blanks come before the first column.
 func divide(widths []int, lead bool, width int) (ends []int) {
 	first, used := 0, 0
 	for i, n := range widths {
@@ -164,7 +166,7 @@ func divide(widths []int, lead bool, width int) (ends []int) {
 	return append(ends, len(widths))
 }
 
-// aligned returns a line of a row, columns first..end-1.
+// aligned returns the columns first to end-1 of a row as a line.
 func aligned(row []string, widths []int, first, end, right int) string {
 	var b strings.Builder
 	if first > 0 {
