@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// Mark is the score of an answer, beside the best possible one.
+// Mark is the score of an answer: holders found, out of those findable.
 type Mark struct {
-	Found, Findable int // holders; of a query that wants one holder, one is findable
-	Wrong           int // peers named as holders that hold nothing of the kind
+	Found, Findable int // holders; Findable is at most 1 for a query that wants one holder
+	Wrong           int // peers named that do not hold the key
 }
 
-// MarkOf marks an answer that names some of the findable holders. If a query wants one holder, one is findable. All
-// recall figures come from here, for the simulator's queries and for queries on real hosts.
+// MarkOf returns the mark of an answer that names found of the findable holders. If the query wants one holder, at
+// most one counts. All recall figures come from here, for the simulator's queries and for queries on real hosts.
 func MarkOf(found, findable int, all bool) Mark {
 	if !all {
 		findable = min(1, findable)
@@ -21,8 +21,8 @@ func MarkOf(found, findable int, all bool) Mark {
 	return Mark{Found: min(found, findable), Findable: findable}
 }
 
-// Quantile returns the smallest value that at least a share of all do not exceed, the zero value of none. O(n log n)
-// time.
+// Quantile returns the smallest of the values that at least a share of them do not exceed; without values, the zero
+// value. O(n log n) time.
 func Quantile[T cmp.Ordered](values []T, share float64) (q T) {
 	if len(values) == 0 {
 		return q
