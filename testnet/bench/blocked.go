@@ -9,10 +9,11 @@ import (
 	"github.com/venn-p2p/venn/summary/bloom"
 )
 
-// blockedRate is the false-positive rate that both sides are made for.
+// blockedRate is the false-positive rate for which both sides are made.
 const blockedRate = 0.01
 
-// blockedArea: cache-line-blocked filters of a rate of 1 %, ours under its keyed hash and with a ready-made xxhash.
+// blockedArea compares cache-line-blocked filters of a rate of 1 %: ours under its keyed hash, and ours with xxhash
+// as the rival has it.
 func blockedArea(b *bench) {
 	keys, others := randomKeys(1, filterKeys), randomKeys(2, filterKeys)
 	newBlob := func(n int) *blobloom.Filter {
@@ -63,7 +64,7 @@ func blockedArea(b *bench) {
 	blockedBeyondCaches(b)
 }
 
-// blockedBeyondCaches asks filters of 10M keys, larger than the caches, one by one.
+// blockedBeyondCaches asks filters of 10M keys, larger than the caches, for one key at a time, and in a batch.
 func blockedBeyondCaches(b *bench) {
 	const keys, asked = 10_000_000, 1_000_000
 	ours, ready := must(bloom.NewBlockedForRate(keys, blockedRate)), must(bloom.NewBlockedForRate(keys, blockedRate))

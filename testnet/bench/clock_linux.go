@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// now returns the processor time that this thread has used: other programs on the machine do not count.
+// now returns the processor time that this thread has used, without that of other programs on the machine.
 func now() time.Duration {
 	const thisThread = 1 // RUSAGE_THREAD
 	var u syscall.Rusage

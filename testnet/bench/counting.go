@@ -13,15 +13,15 @@ import (
 
 const countingKeys = 786_432 // 6 in every bucket of 4 subtables of 2^15
 
-// countingArea: sets from which members are removed, the hash of the key included. The d-left filter has 14-bit
-// remainders; the counting Bloom filter the memory it needs for the same false-positive rate.
+// countingArea compares sets from which members are removed, the hash of the key included. The d-left filter has
+// 14-bit remainders. The counting Bloom filter has the memory that it needs for the same false-positive rate.
 func countingArea(b *bench) {
 	keys, others := randomKeys(1, countingKeys), randomKeys(2, countingKeys)
 	dleft := filledDLeft(keys)
 	rate := dleft.FalsePositiveRate()
 	newBoom := func() *boom.CountingBloomFilter {
 		f := boom.NewDefaultCountingBloomFilter(countingKeys, rate)
-		f.SetHash(xxhash.New()) // faster than its default
+		f.SetHash(xxhash.New()) // faster than its default hash
 		return f
 	}
 
@@ -66,7 +66,7 @@ func countingArea(b *bench) {
 	againstCuckoo(b, dleft, keys, others, remove)
 }
 
-// againstCuckoo compares with a cuckoo filter: 8-bit fingerprints, so a rate of about 3 % where ours is 0.15 %.
+// againstCuckoo compares with a cuckoo filter of 8-bit fingerprints. Its rate is about 3 %, ours 0.15 %.
 func againstCuckoo(b *bench, dleft *counting.DLeft, keys, others [][]byte, remove side) {
 	newCuckoo := func() *cuckoo.Filter {
 		f := cuckoo.NewFilter(countingKeys)
@@ -97,7 +97,7 @@ func againstCuckoo(b *bench, dleft *counting.DLeft, keys, others [][]byte, remov
 	})
 }
 
-// countingRates compares the false-positive rates. Its target of 0.97 leaves room for the noise of the sample.
+// countingRates compares the false-positive rates. The target of 0.97 leaves room for the noise of the sample.
 func countingRates(b *bench, dleft *counting.DLeft, theirs *boom.CountingBloomFilter, others [][]byte) {
 	ours, them := 0, 0
 	for _, key := range others {
@@ -108,7 +108,7 @@ func countingRates(b *bench, dleft *counting.DLeft, theirs *boom.CountingBloomFi
 		float64(ours)/countingKeys, float64(them)/countingKeys)
 }
 
-// fingerprint hashes a key as venn does everywhere: keyed SipHash.
+// fingerprint hashes a key with keyed SipHash, as venn does everywhere.
 func fingerprint(key []byte) uint64 {
 	h := bloom.Hasher{K0: 1, K1: 2}.Hash(key)
 	return h.A ^ h.B

@@ -17,7 +17,7 @@ const (
 	bitsAKey   = 10.5
 )
 
-// filterArea: adding and asking, the hash of the key included, at 10.5 bits a key.
+// filterArea compares adding and looking up keys, the hash of the key included, at 10.5 bits a key.
 func filterArea(b *bench) {
 	const bits = uint64(bitsAKey * filterKeys)
 	p := must(bloom.Goal{Keys: filterKeys, Bits: bits}.Params())
@@ -102,7 +102,7 @@ func filterArea(b *bench) {
 	batchLookup(b)
 }
 
-// falsePositiveRate compares with theory; 0.97 is "within 3 %".
+// falsePositiveRate compares the measured rate with the expected one. The target of 0.97 means within 3 % above it.
 func falsePositiveRate(b *bench, f *bloom.Filter) {
 	hits, asked := 0, 0
 	for seed := range uint64(40) {
@@ -114,7 +114,8 @@ func falsePositiveRate(b *bench, f *bloom.Filter) {
 	b.amount("false-positive rate against theory", "rate", 0.97, float64(hits)/float64(asked), f.Params().ExpectedRate(filterKeys))
 }
 
-// batchLookup: a filter of 10M keys, larger than the caches, and a batch of a million keys, half of them members.
+// batchLookup compares a batch of a million lookups, half of them of members, in a filter of 10M keys, which is
+// larger than the caches.
 func batchLookup(b *bench) {
 	const keys, asked = 10_000_000, 1_000_000
 	p := must(bloom.Goal{Keys: keys, Bits: uint64(math.Round(bitsAKey * keys))}.Params())

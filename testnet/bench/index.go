@@ -12,7 +12,7 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// indexArea measures how fast the peers that may hold a key are found among many, the time of an update, and memory.
+// indexArea measures the time to find the peers that may hold a key among many, the time of an update, and memory.
 // The rival is a loop over one Bloom filter a peer, of the same false-positive rate, with the key hashed once. Its
 // update fills a new filter.
 func indexArea(b *bench) {
@@ -20,14 +20,14 @@ func indexArea(b *bench) {
 	matching(b, 100_000, 500, 0)
 }
 
-// crowd is many peers' summaries, and one index over them.
+// crowd has the summaries of many peers, and one index over them.
 type crowd struct {
 	rng      *rand.Rand
 	keys     int
 	shape    summary.Shape
 	index    index.Index
 	prefixes []*summary.Prefix
-	held     [][]summary.Fingerprint // of the first peers
+	held     [][]summary.Fingerprint // keys of the first peers
 }
 
 const remembered = 300
@@ -66,7 +66,7 @@ func matching(b *bench, peers, keys int, target float64) {
 	for i, p := range c.prefixes {
 		c.index.Set(i, p)
 		wire += p.EncodedBytes()
-		memory += p.Compact().SizeBytes() // as the directory keeps summaries that have not grown of late
+		memory += p.Compact().SizeBytes() // as the directory keeps summaries that have not grown lately
 		rate += p.FalsePositiveRate() / float64(peers)
 	}
 	memory += c.index.Memory()
@@ -79,7 +79,7 @@ func matching(b *bench, peers, keys int, target float64) {
 	}
 	const queries = 200
 	fps := c.fingerprints(100 * queries)
-	for i := 0; i < len(fps); i += 2 { // half of them somebody has
+	for i := 0; i < len(fps); i += 2 { // a peer holds every second one
 		held := c.held[c.rng.IntN(remembered)]
 		fps[i] = held[c.rng.IntN(keys)]
 	}
@@ -123,7 +123,7 @@ func matching(b *bench, peers, keys int, target float64) {
 	relaying(b, c, size)
 }
 
-// relaying measures the time to serve parts that are not kept encoded, beside parts that are.
+// relaying compares serving parts that are not kept encoded with serving parts that are.
 func relaying(b *bench, c *crowd, size string) {
 	some := c.prefixes[:100]
 	serve := func(form func(*summary.Prefix) *summary.Prefix) side {
@@ -141,7 +141,8 @@ func relaying(b *bench, c *crowd, size string) {
 		serve((*summary.Prefix).Compact), serve(func(p *summary.Prefix) *summary.Prefix { return p }))
 }
 
-// inVain compares the matches of the rows alone with the matches of the prefixes.
+// inVain compares the number of peers that match a key by the index's rows alone with the number that match by their
+// prefixes, too.
 func inVain(b *bench, c *crowd, fps []summary.Fingerprint) {
 	var found []int
 	matched, contained := 0, 0

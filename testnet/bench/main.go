@@ -3,17 +3,18 @@
 //	go run . [AREA…] [--json]
 //	go run . sizes [--json]
 //
-// sizes prints a table of structures of the same number of bytes, with a line of advice each. Otherwise:
+// sizes prints a table of structures of the same number of bytes, each with a line of advice.
 //
-// The areas are filter, blocked, merge, coder, counting, stream, sketch, index and overlap; none means all. Ours and
-// theirs do the same work in turn, at least five rounds. A row prints the median of each, in a unit where less is
-// better, and the median of the rounds' ratios, theirs to ours. The ratio tells how many times better ours is. Times
-// are of the processor, if the system counts them (Linux). Absolute times decide nothing. A target is the ratio to
-// reach; rows without one are for comparison. The exit code is 0 though a target is missed, 1 when a measurement
-// failed, 2 for wrong usage.
+// The areas are filter, blocked, merge, coder, counting, stream, sketch, index and overlap; without an area, all are
+// measured. Ours and theirs do the same work in turn, in eleven rounds. A row prints the median of each, in a unit
+// where less is better, and the median of the rounds' ratios, theirs to ours. So the ratio tells how many times
+// better ours is. Times are processor times on Linux, else wall times. Absolute times decide nothing. A target is
+// the ratio to reach; rows without one are for comparison. The exit code is 0 even if a target is missed, 1 if the
+// output cannot be written, and 2 for wrong usage or if a measurement panics.
 //
-// The libraries run with the best settings that they document: their own hash functions, scratch space used again, and
-// the memory that the rate needs. It is a module of its own so that they stay out of venn's.
+// The libraries run with the best settings that they document: their own hash functions, scratch space used again,
+// and the memory that the rate needs. The command is a module of its own, so that the libraries stay out of venn's
+// module.
 package main
 
 import (
@@ -28,7 +29,7 @@ import (
 	"text/tabwriter"
 )
 
-// areas in the order of their rows.
+// areas has the areas in the order of their rows.
 var areas = []struct {
 	name string
 	rows func(*bench)
@@ -45,7 +46,7 @@ var areas = []struct {
 }
 
 func main() {
-	runtime.LockOSThread() // the clock is this thread's
+	runtime.LockOSThread() // now counts the time of this thread
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 

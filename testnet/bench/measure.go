@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Row of the report. Less is better of ours and theirs; ratio is theirs to ours.
+// Row is a row of the report. Less is better for Ours and Theirs; Ratio is theirs to ours.
 type Row struct {
 	Area   string  `json:"area"`
 	Name   string  `json:"name"`
@@ -18,13 +18,13 @@ type Row struct {
 	Theirs float64 `json:"theirs"`
 	Unit   string  `json:"unit"`
 	Ratio  float64 `json:"ratio"`
-	Target float64 `json:"target"` // 0: none
+	Target float64 `json:"target"` // 0: no target
 	OK     bool    `json:"ok"`
 }
 
 const (
 	rounds  = 11
-	atLeast = 30 * time.Millisecond // of work a round and side, by repetition
+	atLeast = 30 * time.Millisecond // least time of work of a side in a round; a side repeats its work until then
 )
 
 type bench struct {
@@ -35,7 +35,7 @@ type bench struct {
 	stopped   bool
 }
 
-// side does some work once and returns its time, without that of preparing it.
+// side does some work once and returns the time of it, without the time to prepare it.
 type side func() time.Duration
 
 // timed returns a side that needs no preparation.
@@ -47,7 +47,8 @@ func timed(work func()) side {
 	}
 }
 
-// compare measures both sides in turn, units of work each, and adds a row.
+// compare measures both sides in turn and adds a row. units is the number of units, such as keys, in the work of one
+// call.
 func (b *bench) compare(name, unit string, units, target float64, ours, theirs side) {
 	fmt.Fprintf(b.progress, "%s: %s\n", b.area, name)
 	var us, them, ratios []float64
@@ -55,7 +56,7 @@ func (b *bench) compare(name, unit string, units, target float64, ours, theirs s
 		if b.stopping() {
 			return
 		}
-		runtime.GC() // the last side's garbage is not this one's cost
+		runtime.GC() // so that garbage of the last round is no cost of this one
 		a, z := ours, theirs
 		if round%2 == 1 {
 			a, z = z, a
@@ -65,7 +66,7 @@ func (b *bench) compare(name, unit string, units, target float64, ours, theirs s
 			first, second = second, first
 		}
 		if round == 0 {
-			continue // caches and frequencies settle
+			continue // the first round only warms up caches and processor frequencies
 		}
 		us, them = append(us, first/units), append(them, second/units)
 		ratios = append(ratios, second/first)
@@ -73,7 +74,7 @@ func (b *bench) compare(name, unit string, units, target float64, ours, theirs s
 	b.add(Row{Name: name, Ours: median(us), Theirs: median(them), Unit: unit, Ratio: median(ratios), Target: target})
 }
 
-// stopping reports whether the user has interrupted.
+// stopping reports whether the user has interrupted the program.
 func (b *bench) stopping() bool {
 	select {
 	case <-b.interrupt:
@@ -83,14 +84,15 @@ func (b *bench) stopping() bool {
 	return b.stopped
 }
 
-// amount adds a row for two amounts, such as sizes.
+// amount adds a row for two amounts, such as sizes, where less is better.
 func (b *bench) amount(name, unit string, target, ours, theirs float64) {
 	if !b.stopped {
 		b.add(Row{Name: name, Ours: ours, Theirs: theirs, Unit: unit, Ratio: theirs / ours, Target: target})
 	}
 }
 
-// within adds a row for work that has a limit of time, in seconds: the median of the rounds beside it.
+// within adds a row for work with a limit of time: the median of the rounds as ours, in seconds, and the limit as
+// theirs.
 func (b *bench) within(name, unit string, limit float64, work side) {
 	fmt.Fprintf(b.progress, "%s: %s\n", b.area, name)
 	var all []float64
@@ -109,7 +111,7 @@ func (b *bench) add(r Row) {
 	b.rows = append(b.rows, r)
 }
 
-// repeat runs a side until it has worked long enough, and returns the nanoseconds of one run.
+// repeat runs a side until it has worked for atLeast, and returns the nanoseconds of one run.
 func repeat(s side) float64 {
 	var total time.Duration
 	n := 0
@@ -125,7 +127,7 @@ func median(xs []float64) float64 {
 	return (xs[(len(xs)-1)/2] + xs[len(xs)/2]) / 2
 }
 
-// randomKeys returns n keys of 20 bytes, one after the other in memory.
+// randomKeys returns n keys of 20 bytes that follow each other in memory.
 func randomKeys(seed uint64, n int) [][]byte {
 	const size = 20
 	source := rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)})
@@ -138,7 +140,7 @@ func randomKeys(seed uint64, n int) [][]byte {
 	return keys
 }
 
-// must returns v; it panics on an error, which parameters fixed in this program cannot cause.
+// must returns v, and panics on an error. The parameters are fixed in this program, so there should be none.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
@@ -146,5 +148,5 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// sink keeps results alive.
+// sink receives results, so that the compiler does not drop their computation.
 var sink int

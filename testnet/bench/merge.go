@@ -10,7 +10,7 @@ import (
 	"github.com/venn-p2p/venn/summary/bloom"
 )
 
-// mergeArea: the number of ones of the AND of two filters, from which an overlap is estimated.
+// mergeArea compares counting the ones in the AND of two filters, from which an overlap is estimated.
 func mergeArea(b *bench) {
 	for _, kib := range []int{16, 1024} {
 		name := fmt.Sprintf("AND-merge count, %d KiB, bits-and-blooms/bitset", kib)
@@ -36,13 +36,13 @@ func mergeArea(b *bench) {
 func halfFull(seed uint64, p bloom.Params) *bloom.Filter {
 	f := must(bloom.New(p))
 	rng := rand.New(rand.NewPCG(seed, seed))
-	for range p.Bits() * 7 / 10 { // m ln 2
+	for range p.Bits() * 7 / 10 { // about m·ln 2 keys fill half of the m bits
 		f.AddHash(bloom.Hash64(rng.Uint64()))
 	}
 	return f
 }
 
-// wordsOf returns the bits of a filter of whole words, from its binary form.
+// wordsOf returns the bits of a filter, from its binary form. Their number must be a multiple of 64.
 func wordsOf(f *bloom.Filter) []uint64 {
 	b := must(f.MarshalBinary())
 	words := make([]uint64, f.Params().Bits()/64)

@@ -10,8 +10,8 @@ import (
 	"github.com/venn-p2p/venn/summary/inside"
 )
 
-// overlapArea estimates from samples how much of one's own collection each of 10,000 peers holds. The rival is
-// AND-merges of the same parts of the filters as plain arrays.
+// overlapArea measures the time to estimate from samples how much of one's own collection each of 10,000 peers
+// holds. The rival counts the AND of the same parts of the filters, as plain arrays.
 func overlapArea(b *bench) {
 	const peers, keys = 10_000, 5_000
 	c := newCrowd(peers, keys)

@@ -17,23 +17,23 @@ import (
 )
 
 const (
-	sizesBytes   = 150_000 // of a structure that answers for keys: 12 bits for each of streamKeys
+	sizesBytes   = 150_000 // bytes of a structure that answers for keys: 12 bits for each of streamKeys
 	sizesAsked   = 4_000_000
-	sketchKiB    = 4  // of a sketch
-	sketchRepeat = 30 // pairs of sets, a tenth of each in common
+	sketchKiB    = 4  // KiB of a sketch
+	sketchRepeat = 30 // number of pairs of sets, which have a tenth of each in common
 )
 
 // Sized is a line of the table of sizes.
 type Sized struct {
 	Structure string  `json:"structure"`
 	Bytes     int     `json:"bytes"`
-	Rate      float64 `json:"rate"`  // measured false-positive rate; 0: does not answer for keys
+	Rate      float64 `json:"rate"`  // measured false-positive rate; 0: the structure does not answer for keys
 	Error     float64 `json:"error"` // mean error of an overlap of 10 %; 0: not measured
 	Advice    string  `json:"advice"`
 }
 
-// sizes measures structures of the same number of bytes, for people who choose between them, each through its own
-// library.
+// sizes measures structures of the same number of bytes, for people who choose between them. Each is built by its
+// own library.
 func sizes() []Sized {
 	keys := randomKeys(1, streamKeys)
 	hashes := make([]uint64, len(keys))
@@ -43,7 +43,7 @@ func sizes() []Sized {
 	return append(filterSizes(keys, hashes), sketchSizesAt()...)
 }
 
-// filterSizes returns structures that answer for keys, in sizesBytes at most.
+// filterSizes measures structures that answer for keys, of sizesBytes at most.
 func filterSizes(keys [][]byte, hashes []uint64) []Sized {
 	deep := build(keys, deepShape())
 	parts := deep.Parts()
@@ -100,7 +100,7 @@ func randomBytes(rng *rand.Rand, key []byte) {
 	}
 }
 
-// bestBlocked returns an empty filter with the number of hash functions of the least rate.
+// bestBlocked returns an empty filter with the number of hash functions that gives the least rate.
 func bestBlocked() *bloom.Blocked {
 	var best *bloom.Blocked
 	least := 1.0
@@ -117,7 +117,7 @@ func bestBlocked() *bloom.Blocked {
 	return best
 }
 
-// largestSet returns the Golomb-coded set of the least rate within sizesBytes.
+// largestSet returns the Golomb-coded set with the least rate that fits in sizesBytes.
 func largestSet(keys [][]byte) (*gcs.Filter, [gcs.KeySize]byte) {
 	var key [gcs.KeySize]byte
 	at := func(m float64) *gcs.Filter {
@@ -134,18 +134,19 @@ func largestSet(keys [][]byte) (*gcs.Filter, [gcs.KeySize]byte) {
 	return at(low), key
 }
 
-// gcsRate asks for many keys at once, few enough that hits are single ones.
+// gcsRate measures a set's false-positive rate. It asks for 500 keys at once, few enough that a call seldom has more
+// than one hit.
 func gcsRate(set *gcs.Filter, key [gcs.KeySize]byte) float64 {
 	const calls, each = 400, 500
 	hits := 0
 	for i := range calls {
 		hits += count(must(set.MatchAny(key, randomKeys(uint64(5000+i), each))))
 	}
-	// Of each call, only whether any hit is known.
+	// A call only tells whether there was any hit.
 	return -math.Log1p(-float64(hits)/calls) / each
 }
 
-// sketchSizesAt returns structures that estimate overlaps, in sketchKiB.
+// sketchSizesAt measures structures that estimate overlaps, of sketchKiB.
 func sketchSizesAt() []Sized {
 	var ours, theta, hll, fromCPC float64
 	for trial := range uint64(sketchRepeat) {
@@ -162,7 +163,7 @@ func sketchSizesAt() []Sized {
 	}
 }
 
-// writeSizes prints the table.
+// writeSizes prints the table of sizes, as text or JSON.
 func writeSizes(w io.Writer, asJSON bool) error {
 	rows := sizes()
 	if asJSON {

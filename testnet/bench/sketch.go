@@ -12,24 +12,27 @@ import (
 )
 
 const (
-	sketchKeys   = 100_000 // of each of two sets
-	sketchTrials = 1000    // of our intervals
-	rivalTrials  = 200     // of mean errors, ours and theirs
+	sketchKeys   = 100_000 // keys of each of two sets
+	sketchTrials = 1000    // number of trials of our intervals
+	rivalTrials  = 200     // number of trials of mean errors, ours and the rivals'
 	confidence   = 0.95
 )
 
-// sketchShares are the shares of a set that the other set has too. target is the factor by which our error should be
-// smaller than a theta sketch's.
+// sketchShares has the shares of a set that the other set has, too. A theta sketch's error should be at least target
+// times ours.
 var sketchShares = []struct{ share, target float64 }{{0.01, 1 / 0.6}, {0.1, 1 / 0.6}, {0.5, 1}}
 
-// sketchSizes are KiB of a sketch.
+// sketchSizes has the sizes of sketches, in KiB.
 var sketchSizes = []int{4, 16, 64}
 
-// sketchArea estimates the number of keys that two sets have in common, from the same number of bytes of each. Ours are
-// the first parts of a summary as nodes publish it. The rivals are a theta sketch, HyperLogLog, CPC, and b-bit MinHash
-// of the best b. Ours never have more bytes, with the header counted and signatures for nobody. All know the sizes of
-// the sets. Errors are relative to the truth, in the mean. The coverage is the share of 1,000 trials in which the 95 %
-// confidence interval holds the truth. "ours" is its distance from 95 % in points, "theirs" the three that are allowed.
+// sketchArea compares estimates of the number of keys that two sets have in common, from the same number of bytes of
+// each set. Ours are the first parts of a summary as nodes publish it. The rivals are a theta sketch, HyperLogLog, CPC,
+// and b-bit MinHash of the best b. Ours never have more bytes; the header counts, signatures do not on either side. All
+// know the sizes of the sets.
+//
+// Errors are relative to the truth, in the mean. The coverage is the share of 1,000 trials in which the 95 % confidence
+// interval contains the truth. In its rows "ours" is its distance from 95 % in points, and "theirs" the three points
+// that are allowed.
 func sketchArea(b *bench) {
 	b.kibibyte()
 	all := b.trials("4, 16 and 64 KiB", sketchTrials, func(trial int) []sketched {
@@ -51,7 +54,8 @@ func sketchArea(b *bench) {
 	}
 }
 
-// kibibyte measures the sample that every summary begins with: 1 KiB, a tenth in common.
+// kibibyte measures our error with the sample that every summary begins with: 1 KiB, and a tenth of the keys in
+// common.
 func (b *bench) kibibyte() {
 	const share, bytes = 0.1, 1 << 10
 	errors := b.trials("1 KiB", rivalTrials, func(trial int) []sketched {
@@ -71,13 +75,14 @@ func (b *bench) kibibyte() {
 	b.amount("overlap 10 %, 1 KiB, at most 0.10", "error", 1, sum/rivalTrials, 0.10)
 }
 
-// sketched is the errors of one trial.
+// sketched has the relative errors of one trial.
 type sketched struct {
 	ours, theta, hll, cpc, minHash float64
-	held                           bool // by our interval
+	held                           bool // our interval contains the truth
 }
 
-// sketchTrial estimates every overlap once, from sketches of the given sizes in KiB.
+// sketchTrial estimates each overlap once, from sketches of the given sizes in KiB. rivals adds the rivals'
+// estimates.
 func sketchTrial(seed uint64, sizes []int, rivals bool) []sketched {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	a := randomFingerprints(rng, sketchKeys)
@@ -107,7 +112,8 @@ func sketchTrial(seed uint64, sizes []int, rivals bool) []sketched {
 	return out
 }
 
-// sumUp returns the mean errors of one share and size, and the error of the intervals' coverage, in points.
+// sumUp returns the mean errors for one share and size, and the distance of the intervals' coverage from 95 %, in
+// points. which is the index of the share and size in a trial's results.
 func sumUp(all [][]sketched, which int) (mean sketched, off float64) {
 	held := 0
 	for trial, t := range all {
@@ -122,11 +128,11 @@ func sumUp(all [][]sketched, which int) (mean sketched, off float64) {
 		}
 	}
 	off = 100 * math.Abs(float64(held)/sketchTrials-confidence)
-	return mean, max(off, 100.0/sketchTrials) // the least for this number of trials
+	return mean, max(off, 100.0/sketchTrials) // the least distance that so many trials can show
 }
 
-// trials runs work n times on all processors. The results, in order, depend only on the trials' numbers. Nothing when
-// it was stopped.
+// trials runs work n times on all processors. The results are in order, and depend only on the trials' numbers. It
+// returns nil if the user has interrupted.
 func (b *bench) trials(name string, n int, work func(trial int) []sketched) [][]sketched {
 	fmt.Fprintf(b.progress, "%s: %s\n", b.area, name)
 	out := make([][]sketched, n)
@@ -152,7 +158,7 @@ func published(fps []summary.Fingerprint) *summary.Prefix {
 	return must(summary.Build(fps, summary.Header{Origin: "bench"}))
 }
 
-// cut returns the longest prefix of a summary that fits into the bytes, with its header.
+// cut returns the longest prefix of a summary that fits into the bytes, header included.
 func cut(p *summary.Prefix, bytes int) *summary.Prefix {
 	bytes -= len(must(p.Header().AppendBinary(nil)))
 	parts := sort.Search(p.Parts(), func(i int) bool { return p.Plan().EncodedBytes(i+1) > bytes })
@@ -170,7 +176,7 @@ func randomFingerprints(rng *rand.Rand, n int) []summary.Fingerprint {
 	return fps
 }
 
-// sharing returns the same number of random fingerprints, of which a share are fps's own.
+// sharing returns as many random fingerprints as fps has, with a share of them taken from fps.
 func sharing(rng *rand.Rand, fps []summary.Fingerprint, share float64) []summary.Fingerprint {
 	both := int(share * float64(len(fps)))
 	return append(randomFingerprints(rng, len(fps)-both), fps[:both]...)

@@ -12,13 +12,14 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// thetaOverlap returns the estimate from two theta sketches of the given bytes: 8 a hash, and a preamble.
+// thetaOverlap returns the estimate from two theta sketches. Each takes the given bytes: 8 for each hash, and a
+// preamble.
 func thetaOverlap(a, b []summary.Fingerprint, bytes int) float64 {
 	i := theta.NewIntersection()
 	for _, set := range [][]summary.Fingerprint{a, b} {
 		s := must(theta.NewQuickSelectUpdateSketch(theta.WithUpdateSketchLgK(uint8(bits.Len(uint(bytes/8)) - 1))))
 		for _, f := range set {
-			_ = s.UpdateUint64(uint64(f)) // reports whether it kept the hash
+			_ = s.UpdateUint64(uint64(f)) // it returns whether it kept the hash
 		}
 		s.Trim()
 		c := s.CompactOrdered()
@@ -32,10 +33,12 @@ func thetaOverlap(a, b []summary.Fingerprint, bytes int) float64 {
 	return must(i.Result(false)).Estimate()
 }
 
-// hllOverlap returns the sum of both sizes less the union's, by two HyperLogLog sketches of a byte a register.
+// hllOverlap returns the sum of both sizes minus that of the union, estimated by HyperLogLog sketches of a byte a
+// register.
 func hllOverlap(a, b []summary.Fingerprint, bytes int) float64 {
 	s := must(hyperloglog.NewSketch(uint8(bits.Len(uint(bytes))-1), false))
-	for _, set := range [][]summary.Fingerprint{a, b} { // merging is inserting both
+	// the sketch of the union is the one into which both sets are inserted
+	for _, set := range [][]summary.Fingerprint{a, b} {
 		for _, f := range set {
 			s.InsertHash(mix(uint64(f)))
 		}
@@ -46,8 +49,8 @@ func hllOverlap(a, b []summary.Fingerprint, bytes int) float64 {
 	return max(0, float64(len(a)+len(b))-float64(s.Estimate()))
 }
 
-// cpcOverlap returns the sum of both sizes less the union's, estimated from CPC sketches. It takes the largest sketches
-// within the given bytes, and returns the bytes of the larger.
+// cpcOverlap returns the sum of both sizes minus that of the union, estimated by CPC sketches. It takes the largest
+// sketches within the given bytes, and returns the bytes of the larger one.
 func cpcOverlap(a, b []summary.Fingerprint, bytes int) (overlap float64, took int) {
 	for lgK := bits.Len(uint(bytes)); ; lgK-- {
 		union := must(cpc.NewCpcUnionSketchWithDefault(lgK))
@@ -70,12 +73,12 @@ func cpcOverlap(a, b []summary.Fingerprint, bytes int) (overlap float64, took in
 	}
 }
 
-// minHashBins is the bins of one permutation: so few that none stays empty.
+// minHashBins is the number of bins of one permutation: so few that no bin stays empty.
 const minHashBins = 1 << 13
 
-// minHashOverlap returns the estimate from the low bits of the minima that fit into the bytes (Li and König, "b-Bit
-// minwise hashing", 2010). Each permutation gives several minima, in bins (Li, Owen and Zhang, "One permutation
-// hashing", 2012).
+// minHashOverlap returns the estimate from as many minima as fit into the bytes, of which it compares the low bits
+// (Li and König, "b-Bit minwise hashing", 2010). Each permutation gives several minima, in bins (Li, Owen and Zhang,
+// "One permutation hashing", 2012).
 func minHashOverlap(seed uint64, a, b []summary.Fingerprint, bytes, width int) float64 {
 	minima := 8 * bytes / width
 	bins := min(minima, minHashBins)
@@ -86,12 +89,13 @@ func minHashOverlap(seed uint64, a, b []summary.Fingerprint, bytes, width int) f
 			same += count((x[i]^y[i])&(1<<width-1) == 0)
 		}
 	}
-	chance := math.Ldexp(1, -width) // that different minima have the same bits
+	chance := math.Ldexp(1, -width) // probability that different minima have the same low bits
 	jaccard := max(0, (float64(same)/float64(minima)-chance)/(1-chance))
 	return jaccard / (1 + jaccard) * float64(len(a)+len(b))
 }
 
-// leastHashes returns the least hash in every bin. A hash's bin is its lowest bits; the result has the other bits.
+// leastHashes returns the least hash in every bin. The lowest bits of a hash are its bin; the result has the other
+// bits.
 func leastHashes(seed uint64, fps []summary.Fingerprint, bins int) []uint64 {
 	shift := bits.Len(uint(bins)) - 1
 	least := slices.Repeat([]uint64{math.MaxUint64}, bins)
@@ -104,7 +108,8 @@ func leastHashes(seed uint64, fps []summary.Fingerprint, bins int) []uint64 {
 	return least
 }
 
-// bestWidth returns the b of least variance in b-bit MinHash, for equal bytes, where two sets of one size share a part.
+// bestWidth returns the b for which b-bit MinHash has the least variance in a given number of bytes, where two sets
+// of the same size have a share in common.
 func bestWidth(share float64) int {
 	jaccard := share / (2 - share)
 	best, least := 0, math.Inf(1)
@@ -118,7 +123,7 @@ func bestWidth(share float64) int {
 	return best
 }
 
-// mix returns a bijection of x that spreads it over all bits: the finalizer of MurmurHash3.
+// mix spreads x over all bits, by a bijection: the finalizer of MurmurHash3.
 func mix(x uint64) uint64 {
 	x = (x ^ x>>33) * 0xff51afd7ed558ccd
 	x = (x ^ x>>33) * 0xc4ceb9fe1a85ec53

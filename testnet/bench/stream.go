@@ -14,14 +14,14 @@ import (
 
 const (
 	streamKeys = 100_000
-	envelope   = 240 // bytes of a signed header
+	envelope   = 240 // bytes added for a signed header
 )
 
 var streamHasher = summary.Seed{Network: "bench"}.Hasher()
 
 // streamArea measures the whole stream of a summary and cuts of it, with the signed header. The rivals are other
-// structures that answer the same question at the same false-positive rate, or in the same bytes. Rows with "at most"
-// have the limit for "theirs".
+// structures that answer the same question at the same false-positive rate, or in the same bytes. In rows with "at
+// most", "theirs" is that limit.
 func streamArea(b *bench) {
 	keys := randomKeys(1, streamKeys)
 	full := build(keys, summary.Shape{})
@@ -36,7 +36,7 @@ func streamArea(b *bench) {
 	b.hostileHeader()
 }
 
-// build makes a whole summary of keys.
+// build makes the whole summary of keys.
 func build(keys [][]byte, s summary.Shape) *summary.Prefix {
 	return buildOf(fingerprints(keys), s, 1)
 }
@@ -63,25 +63,25 @@ func fingerprints(keys [][]byte) []summary.Fingerprint {
 	return fps
 }
 
-// decode makes a prefix from the bytes of all parts.
+// decode makes a prefix from the encoded parts of p, all of them.
 func decode(p *summary.Prefix) *summary.Prefix {
 	none := must(summary.NewPrefix(p.Header()))
 	return must(none.Extend(must(p.Run(0, p.Parts()))))
 }
 
-// wireBytes returns the size of a prefix as it is stored or sent.
+// wireBytes returns the size of a prefix in bytes, as it is stored or sent.
 func wireBytes(p *summary.Prefix) float64 {
 	run := must(p.Run(0, p.Parts()))
 	return float64(len(summary.File{Envelope: make([]byte, envelope), Run: run}.AppendBinary(nil)))
 }
 
-// entropy compares the parts with the entropy of the deepest level.
+// entropy compares the bytes of the parts with the entropy of the deepest level.
 func (b *bench) entropy(p *summary.Prefix, target float64) {
 	name := fmt.Sprintf("size, %d keys, entropy of the deepest level", p.Header().N)
 	b.amount(name, "bytes", target, float64(p.EncodedBytes()), papers.StreamEntropy(p)/8)
 }
 
-// streamSizes compares sizes at equal false-positive rates.
+// streamSizes compares sizes at the same false-positive rate.
 func (b *bench) streamSizes(full *summary.Prefix, r *streamRivals) {
 	size := wireBytes(full)
 	at := func(what string) string { return fmt.Sprintf("size at rate %.2g, %s", full.FalsePositiveRate(), what) }
@@ -91,14 +91,14 @@ func (b *bench) streamSizes(full *summary.Prefix, r *streamRivals) {
 	b.amount(at("zstd of a Bloom filter of one hash function"), "bytes", 1, size, float64(r.sparseBytes()))
 }
 
-// cutRates compares the false-positive rates of cuts of one deep stream with the predicted rates. It also compares them
-// with ideal plain Bloom filters of the same bytes.
+// cutRates compares the false-positive rates of cuts of one deep stream with the predicted rates, and with those of
+// ideal plain Bloom filters of the same bytes.
 func (b *bench) cutRates(keys [][]byte) {
 	const asked = 20_000_000
 	full := build(keys, deepShape())
 	for _, c := range []struct {
 		bits int
-		most float64 // of the ideal filter's rate
+		most float64 // largest allowed share of the ideal filter's rate
 	}{{4, 1.02}, {8, 0.55}, {12, 0.27}, {16, 0.12}} {
 		parts := full.Parts()
 		for wireBytes(full.Truncate(parts)) > float64(c.bits*streamKeys/8) {
@@ -117,7 +117,7 @@ func (b *bench) cutRates(keys [][]byte) {
 	}
 }
 
-// streamSpeed compares making the bytes of a collection and making something to ask of the bytes.
+// streamSpeed compares encoding a collection, and decoding the bytes to a structure that answers for keys.
 func (b *bench) streamSpeed(keys [][]byte, full *summary.Prefix, r *streamRivals) {
 	built := timed(func() { sink += build(keys, summary.Shape{}).EncodedBytes() })
 	b.compare("build, 100k keys, btcutil/gcs", "ns/key", streamKeys, 0, built, timed(func() {
@@ -140,7 +140,7 @@ func (b *bench) streamSpeed(keys [][]byte, full *summary.Prefix, r *streamRivals
 	}))
 }
 
-// million holds a million keys to limits of time, on one core.
+// million compares the times for a million keys with limits, on one core.
 func (b *bench) million() {
 	keys := randomKeys(2, 1_000_000)
 	var p *summary.Prefix
@@ -148,14 +148,14 @@ func (b *bench) million() {
 	b.within("decode, 1M keys, at most 0.25 s", "s", 0.25, timed(func() { sink += decode(p).Parts() }))
 }
 
-// deltas measures deltas at 8 bits a key after some of the keys were exchanged.
+// deltas measures the size of deltas of a summary of 8 bits a key, after some of the keys were exchanged.
 func (b *bench) deltas() {
 	keys := randomKeys(1, streamKeys)
 	old := buildOf(fingerprints(keys), summary.Shape{}, 1)
 	parts := sort.Search(old.Parts(), func(i int) bool { return old.Plan().EncodedBytes(i+1) > streamKeys })
 	for _, c := range []struct {
 		changed int
-		most    float64 // bits a key
+		most    float64 // limit, in bits a key
 	}{{streamKeys / 100, 0.28}, {streamKeys / 1000, 0.06}} {
 		changed := append(fingerprints(keys[c.changed:]), fingerprints(randomKeys(4, c.changed))...)
 		next := buildOf(changed, old.Header().Shape, 2).Truncate(parts)
@@ -166,10 +166,10 @@ func (b *bench) deltas() {
 	}
 }
 
-// hostileHeader measures the refusal of 1 KiB that is no header.
+// hostileHeader measures the time to refuse 1 KiB that is no header.
 func (b *bench) hostileHeader() {
 	good := must(buildOf(fingerprints(randomKeys(1, 1000)), summary.Shape{}, 1).Header().AppendBinary(nil))
-	junk := append(good[:1], make([]byte, 1023)...) // of the version that there is
+	junk := append(good[:1], make([]byte, 1023)...) // with the first byte of a header, its version
 	b.within("hostile header of 1 KiB refused, at most 10 µs", "s", 10e-6, timed(func() {
 		if _, err := summary.ParseHeader(junk); err == nil {
 			panic("accepted")

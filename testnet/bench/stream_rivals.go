@@ -8,7 +8,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// streamRivals are other structures for the keys of streamArea, of the same false-positive rate.
+// streamRivals has other structures for the keys of streamArea, of the same false-positive rate.
 type streamRivals struct {
 	rate   float64
 	key    [gcs.KeySize]byte
@@ -28,14 +28,14 @@ func newStreamRivals(keys [][]byte, rate float64) *streamRivals {
 	return r
 }
 
-// newSet returns a Golomb-coded set of numbers below n/rate. The low bits of their differences are written as they are.
-// The number of low bits is the one that needs the fewest bytes.
+// newSet returns a Golomb-coded set of numbers below n/rate. The low bits of their differences are written
+// unchanged; their number is the one for which the set takes the fewest bytes.
 func (r *streamRivals) newSet(keys [][]byte) *gcs.Filter {
 	low := math.Round(math.Log2(math.Ln2 / r.rate))
 	return must(gcs.BuildGCSFilter(uint8(low), uint64(math.Round(1/r.rate)), r.key, keys))
 }
 
-// newBloom returns a plain Bloom filter in its library's form.
+// newBloom returns a plain Bloom filter in its library's binary form.
 func (r *streamRivals) newBloom(keys [][]byte) []byte {
 	f := bitsblooms.NewWithEstimates(uint(len(keys)), r.rate)
 	for _, key := range keys {
@@ -44,7 +44,8 @@ func (r *streamRivals) newBloom(keys [][]byte) []byte {
 	return must(f.MarshalBinary())
 }
 
-// sparseBytes returns the size of a filter with one hash function, long and nearly all zeros, compressed by zstd.
+// sparseBytes returns the size of a long filter with one hash function, which is nearly all zeros, compressed by
+// zstd.
 func (r *streamRivals) sparseBytes() int {
 	f := bitsblooms.New(uint(float64(len(r.keys))/r.rate), 1)
 	for _, key := range r.keys {
