@@ -16,7 +16,7 @@ import (
 	"github.com/venn-p2p/venn/summary/counting"
 )
 
-// byteAttacks are bytes that strangers send, and keys that they craft.
+// byteAttacks are attacks with bytes that strangers send, and with keys that they craft.
 var byteAttacks = []attack{
 	{
 		name: "an array as full as that of 1,500 keys, signed for one key", where: Values, measured: "share of all keys that its origin is believed to hold",
@@ -45,8 +45,8 @@ var byteAttacks = []attack{
 	},
 }
 
-// fullArray returns the share of keys that an origin is believed to hold after it signed the array of 1,500 keys as the
-// array of one. The undefended receiver decodes the array with the number of keys that it shows.
+// fullArray returns the share of keys that an origin is believed to hold. It signs the array of 1,500 keys with a
+// header of one key. The undefended receiver decodes the array with its true number of keys.
 func fullArray(_ context.Context, defended bool) float64 {
 	seed := summary.Seed{Network: "venn"}
 	h := seed.Hasher()
@@ -66,7 +66,7 @@ func fullArray(_ context.Context, defended bool) float64 {
 	run := must(s.Run(0, s.Parts()))
 	p, err := must(summary.NewPrefix(signed)).Extend(run)
 	if err != nil {
-		return 0 // refused: nothing is believed
+		return 0 // the array is refused: nothing is believed
 	}
 	hits := 0
 	for i := range uint64(1000) {
@@ -86,8 +86,8 @@ func allocated(f func()) float64 {
 	return float64(after.TotalAlloc - before.TotalAlloc)
 }
 
-// claimedFrame returns the number of bytes that a reader allocates, under a limit, for a frame that claims 64 MiB and
-// has none.
+// claimedFrame returns the number of bytes that a reader allocates, under a limit, for a frame that claims 64 MiB
+// and has no content.
 func claimedFrame(limit int) float64 {
 	return allocated(func() {
 		if _, err := wire.ReadFrame(bytes.NewReader(binary.AppendUvarint(nil, 64<<20)), limit, nil); err == nil {
@@ -96,8 +96,9 @@ func claimedFrame(limit int) float64 {
 	})
 }
 
-// worstHeader measures the time of planning the most and deepest blocks. The undefended plan is made again for each
-// block that is added, so that its time grows with the square of their number.
+// worstHeader measures the time to plan the most blocks, each of the greatest depth, in verifications of a
+// signature. The undefended plan is made again for each block that is added, so its time grows with the square of
+// their number.
 func worstHeader(_ context.Context, defended bool) float64 {
 	const n = 1 << 16
 	shape := summary.Shape{Keys: n}
@@ -121,7 +122,7 @@ func worstHeader(_ context.Context, defended bool) float64 {
 	return plan.Seconds() / verified.Seconds()
 }
 
-// quickest returns the shortest time of many calls of f: its cost when nothing else runs.
+// quickest returns the shortest time of 50 calls of f: its cost when nothing else runs.
 func quickest(f func()) time.Duration {
 	best := time.Hour
 	for range 50 {
@@ -133,7 +134,7 @@ func quickest(f func()) time.Duration {
 }
 
 // junkRun returns the number of bytes allocated for a message that extends a compact summary by junk. The undefended
-// receiver encodes what it holds first.
+// receiver first encodes the summary that it holds.
 func junkRun(_ context.Context, defended bool) float64 {
 	var held [][]byte
 	for i := range uint64(100_000) {
@@ -156,14 +157,14 @@ func junkRun(_ context.Context, defended bool) float64 {
 	})
 }
 
-// overflow returns the number of 100 keys that a table of fixed size with a seed refuses. The keys are crafted for seed
-// 0: under it, all have the same bucket in each subtable.
+// overflow returns the number of 100 crafted keys that a table of fixed size, with the given seed, refuses. Under
+// seed 0, the crafted keys all have the same bucket in each subtable.
 func overflow(seed uint64) float64 {
 	const bucketBits, remainderBits, subtables = 4, 20, 4
 	table := must(counting.NewDLeft(counting.Params{
 		Subtables: subtables, Buckets: 1 << bucketBits, Cells: 8, RemainderBits: remainderBits, CounterBits: 2, Seed: seed, Fixed: true,
 	}))
-	rng := rand.New(rand.NewPCG(0, 0x646c65667420)) // as package counting draws its permutations
+	rng := rand.New(rand.NewPCG(0, 0x646c65667420)) // as package counting draws the permutations of seed 0
 	var multipliers [subtables]uint64
 	for i := range multipliers {
 		multipliers[i] = rng.Uint64() | 1

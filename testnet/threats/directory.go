@@ -12,7 +12,7 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// directoryAttacks fill a peer's memory of others. Tests of overlay/directory show more of them.
+// directoryAttacks are attacks that fill a peer's memory of others. Tests of overlay/directory show more of them.
 var directoryAttacks = []attack{
 	{
 		name: "500 identities with true summaries", where: Cores, measured: "bytes of memory, of a limit of 50,000", target: atMost(50_000),
@@ -26,7 +26,7 @@ var directoryAttacks = []attack{
 	},
 }
 
-// memoryOf returns the most memory, in bytes, that 500 identities make a directory take, under a limit.
+// memoryOf returns the most memory, in bytes, that a directory takes for 500 identities, under a limit.
 func memoryOf(limit int) float64 {
 	s := must(overlaylab.NewScene(500, 20, overlay.Config{Memory: limit}))
 	most := 0
@@ -40,7 +40,7 @@ func memoryOf(limit int) float64 {
 	return float64(most)
 }
 
-// visitors returns the memory taken by 1,000 visitors of a meeting place that each show a summary.
+// visitors returns the bytes of memory taken by 1,000 visitors of a meeting place, each of which shows a summary.
 func visitors(l overlay.Limits) float64 {
 	taken := [2]int{}
 	for visits := range uint64(2) {

@@ -16,8 +16,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// pastAttacks are lies in signed summaries: an old one again, a delta that leads elsewhere, keys that the origin does
-// not hold.
+// pastAttacks are lies in signed summaries: an old summary again, a delta that leads to other keys, keys that the
+// origin does not hold.
 var pastAttacks = []attack{
 	{
 		name: "an old summary again", where: Cores, measured: "1 if what its origin has now is still found", target: atLeast(1),
@@ -41,7 +41,7 @@ var pastAttacks = []attack{
 	},
 }
 
-// past returns a directory linked with an honest peer; extend decodes its relative runs.
+// past returns a directory that is linked with an honest peer, and decodes relative runs by extend.
 func past(extend func(p, base *summary.Prefix, r summary.Relative) (*summary.Prefix, error)) *directory.Directory {
 	d := directory.New(directory.Config{
 		Self: "self", Seed: overlaylab.Seed(0).Tag(), Rand: rand.New(rand.NewPCG(1, 2)), Memory: 1 << 20, MaxOrigins: 10,
@@ -59,13 +59,13 @@ func epochOf(fps []summary.Fingerprint, number uint32) overlaylab.Origin {
 	}))
 }
 
-// take brings all of an epoch to a directory.
+// take gives all parts of an epoch to a directory.
 func take(d *directory.Directory, now time.Duration, x overlaylab.Origin) directory.Result {
 	return d.Take(now, d.Add(now, honest, x.Group().OriginTag()), x.Sent(honest, 0, x.Parts()))
 }
 
-// replayed measures whether an origin's latest summary is still believed after its first one came again. The undefended
-// receiver takes the first one in as if it were later.
+// replayed measures whether an origin's latest summary is still believed after its first one has come again: 1 or 0.
+// For the undefended receiver the first one comes with a later number.
 func replayed(_ context.Context, defended bool) float64 {
 	d := past((*summary.Prefix).ExtendRelative)
 	now := overlaylab.Fingerprints(500, 0, 2)
@@ -81,8 +81,8 @@ func replayed(_ context.Context, defended bool) float64 {
 	return truth(held != nil && held.Contains(now[0]) && held.Contains(now[1]) && held.Contains(now[2]))
 }
 
-// wrongDelta returns the share believed of the keys that the sender of a delta chose. The undefended receiver applies
-// it under the forged header, as the sender intends.
+// wrongDelta returns the share believed of the keys that the sender of a delta chose. The undefended receiver
+// applies the delta under the forged header, as the sender intends.
 func wrongDelta(_ context.Context, defended bool) float64 {
 	before := overlaylab.Fingerprints(500, 0, 1)
 	chosen := overlaylab.Fingerprints(200, 0, 66)
@@ -111,8 +111,8 @@ func wrongDelta(_ context.Context, defended bool) float64 {
 	return float64(believed) / float64(len(chosen))
 }
 
-// pretender returns the number of queries that ask a peer in vain before it is no longer trusted. Its summary shows all
-// keys of the searcher. It holds none of the keys of an audit.
+// pretender returns the number of queries that ask a peer in vain before it is no longer trusted. Its summary has
+// all keys of the searcher, but it holds none of those that an audit asks for.
 func pretender(l directory.Limits) float64 {
 	s := must(overlaylab.NewScene(1, 1000, overlay.Config{Limits: overlay.Limits{Directory: l}}))
 	own := must(overlaylab.NewOrigin("self", overlaylab.Fingerprints(1000, 0, 0), summary.Header{}))
@@ -140,7 +140,7 @@ func pretender(l directory.Limits) float64 {
 	return 100
 }
 
-// pretended returns the number of neighbours by overlap that hold none of the keys that they claim.
+// pretended returns the number of slots for overlap whose neighbours hold none of the keys that they claim.
 func pretended(l directory.Limits) float64 {
 	const honests, boasters = 20, 20
 	configs := make([]overlay.Config, honests+boasters)

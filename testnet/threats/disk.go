@@ -13,7 +13,7 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// diskAttacks are the mishaps of a store.
+// diskAttacks are mishaps of a store: power failures, and a clock that is set back.
 var diskAttacks = []attack{
 	{
 		name: "power fails after a change was acknowledged", where: Disk, measured: "of 200 keys acknowledged, those lost", target: atMost(0),
@@ -32,11 +32,11 @@ var diskAttacks = []attack{
 	},
 }
 
-// volatile is a datastore that loses at a crash all that was not synced. Without a defence it syncs nothing.
+// volatile is a datastore that loses all unsynced writes in a crash. If it is deaf, it ignores Sync.
 type volatile struct {
-	ds.Batching // as programs see it
+	ds.Batching // content as programs see it
 
-	lasting ds.Batching // as it is after a crash
+	lasting ds.Batching // content after a crash
 	deaf    bool
 
 	mu  sync.Mutex
@@ -65,7 +65,7 @@ func (v *volatile) Delete(ctx context.Context, k ds.Key) error {
 	return v.Batching.Delete(ctx, k)
 }
 
-// Sync makes all last that was written so far.
+// Sync moves all writes so far to lasting.
 func (v *volatile) Sync(ctx context.Context, _ ds.Key) error {
 	if v.deaf {
 		return nil
@@ -93,7 +93,7 @@ func powerFails(ctx context.Context, defended bool) float64 {
 	for i := range uint64(200) {
 		must(s.Add([][]byte{keyOf(i)}, []summary.Fingerprint{h.Fingerprint(keyOf(i))}))
 	}
-	defer func() { _ = s.Close() }() // it writes to a store that is gone
+	defer func() { _ = s.Close() }() // the error does not matter: the crash is over
 	again := must(store.Open(ctx, disk, testSeed))
 	defer func() { _ = again.Close() }()
 	return float64(200 - again.Count())
@@ -113,14 +113,14 @@ func numbersTwice(ctx context.Context, defended bool) float64 {
 				given[text] = true
 			}
 		}
-		v.deaf = true // the power fails
+		v.deaf = true // the power fails: what is written now is lost
 		_ = s.Close()
 	}
 	return float64(twice)
 }
 
-// setBack returns the number of 100 starts that begin with a number no later than the last one. The undefended node
-// takes the time.
+// setBack returns the number of 100 starts whose first number is no later than that of the start before. The
+// undefended node numbers by the clock.
 func setBack(ctx context.Context, defended bool) float64 {
 	disk := dssync.MutexWrap(ds.NewMapDatastore())
 	var last summary.Epoch
@@ -141,7 +141,7 @@ func setBack(ctx context.Context, defended bool) float64 {
 	return float64(back)
 }
 
-// copyInto copies all of a datastore into another.
+// copyInto copies the content of a datastore into another.
 func copyInto(to ds.Batching, from ds.Batching) {
 	ctx := context.Background()
 	for _, e := range must(must(from.Query(ctx, query.Query{})).Rest()) {

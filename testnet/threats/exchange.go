@@ -13,10 +13,10 @@ const (
 
 	fast    = overlaylab.Fast
 	tick    = overlaylab.Tick
-	origins = 120 // that the honest link offers
+	origins = 120 // origins that the honest link offers
 )
 
-// exchangeAttacks are attacks on the lines of peers. Tests of overlay play a link that makes false claims.
+// exchangeAttacks are attacks on the lines of peers. Tests of overlay have a link that makes false claims.
 var exchangeAttacks = []attack{
 	{
 		name: "an asymmetric line: 256 kbit/s down, 10 Mbit/s up", where: Cores, measured: "seconds that messages to it wait at worst", target: atMost(5),
@@ -28,8 +28,8 @@ var exchangeAttacks = []attack{
 	},
 }
 
-// narrow measures how long messages wait for the line of one peer, of a rate in bit/s, in a network of fast ones.
-// Undefended, the peer does not declare its rate.
+// narrow returns the longest time, in seconds, that a message waits for the line of one peer, of a rate in bit/s, in
+// a network of fast peers. Undefended, the peer does not declare that rate.
 func narrow(rate uint64) func(context.Context, bool) float64 {
 	return either(func(declared uint64) float64 {
 		configs := make([]overlay.Config, 20)
@@ -39,7 +39,7 @@ func narrow(rate uint64) func(context.Context, bool) float64 {
 		configs[0].Down = declared
 		net := must(overlaylab.New(configs, 1))
 		net.Unchecked = true
-		var free, worst time.Duration // when the line is free, and the longest wait for that
+		var free, worst time.Duration // free: when the line is free; worst: the longest wait for it
 		net.Sent = func(now time.Duration, _, to, bytes int) {
 			if to == 0 {
 				free = max(free, now) + time.Duration(8*bytes)*time.Second/time.Duration(rate)

@@ -17,7 +17,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/venn"
 )
 
-// hostileAttacks are all that one link can do at once.
+// hostileAttacks are attacks by one link, many of them at once.
 var hostileAttacks = []attack{
 	{
 		name: "one hostile link does all of this beside an honest one", where: Cores, measured: "time until 120 origins are learned whole, in that without it", target: atMost(2),
@@ -35,8 +35,8 @@ var hostileAttacks = []attack{
 	},
 }
 
-// hostileLink compares the times to learn all that an honest link offers, beside a link that lies and beside a silent
-// one.
+// hostileLink returns the time to learn all that an honest link offers beside a link that lies, over the time beside
+// a silent one.
 func hostileLink(_ context.Context, defended bool) float64 {
 	quiet := timeToLearn(false, overlay.Config{})
 	var loose core.Config
@@ -45,8 +45,8 @@ func hostileLink(_ context.Context, defended bool) float64 {
 	return attacked.Seconds() / quiet.Seconds()
 }
 
-// timeToLearn returns the time from an honest link's offer of all origins until they are learned whole, ten minutes at
-// most.
+// timeToLearn returns the time from an honest link's offer of all origins until all their parts are held, ten
+// minutes at most.
 func timeToLearn(attacked bool, cfg overlay.Config) time.Duration {
 	const offered, most = 20 * time.Second, 10 * time.Minute
 	s := must(overlaylab.NewScene(origins, 4000, cfg))
@@ -75,8 +75,8 @@ func learned(s *overlaylab.Scene) bool {
 	return true
 }
 
-// lie has the liar do all that it can. It opens a new session with records of ghosts, and claims all there is and newer
-// epochs. It sends parts that nobody asked for, junk in the place of parts, and the first part again.
+// lie makes the liar do all that it can. It opens a new session with records of ghosts, and claims all origins and
+// newer epochs. It sends parts that were not asked for, junk in place of parts, and a first part twice.
 func lie(s *overlaylab.Scene, now time.Duration) {
 	n := uint32(now / time.Second)
 	h := wire.Hello{Up: fast, Down: fast, Origins: 1 << 30, Neighbour: true, Session: uint64(n)}
@@ -98,8 +98,8 @@ func lie(s *overlaylab.Scene, now time.Duration) {
 	}
 }
 
-// inventedOrigins returns the number of false matches that a directory expects, which knows 20 origins well and has
-// heard of others from a liar.
+// inventedOrigins returns the number of false matches that a directory expects. It knows 20 origins well, and a liar
+// has named others.
 func inventedOrigins(cfg overlay.Config) float64 {
 	s := amongFour(cfg)
 	for now := tick; now < time.Minute; now += tick {
@@ -113,7 +113,7 @@ func inventedOrigins(cfg overlay.Config) float64 {
 	return s.Overlay.FalseMatches()
 }
 
-// boasts measures whether a directory that is whole counts as incomplete beside a liar: 1 or 0.
+// boasts measures whether a complete directory counts as incomplete beside a liar: 1 or 0.
 func boasts(cfg overlay.Config) float64 {
 	s := amongFour(cfg)
 	for now := tick; now < time.Minute; now += tick {
@@ -123,7 +123,7 @@ func boasts(cfg overlay.Config) float64 {
 	return truth(s.Overlay.Incomplete())
 }
 
-// amongFour returns a scene with 20 origins that the node knows, two more honest links and a liar.
+// amongFour returns a scene in which the node knows 20 origins, and has three honest links and a liar's.
 func amongFour(cfg overlay.Config) *overlaylab.Scene {
 	s := must(overlaylab.NewScene(20, 1000, cfg))
 	for _, p := range []wire.PeerID{"honest 2", "honest 3"} {

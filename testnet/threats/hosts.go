@@ -29,7 +29,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// hostAttacks are attacks by strangers, on a node on a real host.
+// hostAttacks are attacks by strangers on a node on a real host.
 var hostAttacks = []attack{
 	{
 		name: "a stranger asks for a private key", where: Hosts, measured: "1 if the answer is yes", target: atMost(0),
@@ -45,7 +45,7 @@ var hostAttacks = []attack{
 	},
 }
 
-// cast is the hosts and nodes of one attack.
+// cast has the hosts and nodes of one attack.
 type cast struct{ closers []func() }
 
 func (c *cast) close() {
@@ -87,7 +87,7 @@ func (c *cast) linked(ctx context.Context, n *node.Node) host.Host {
 	return h
 }
 
-// tell sends one message on a stream and returns the answer, with its length before it.
+// tell sends one message on a stream and returns the answer, which begins with its length.
 func tell(ctx context.Context, h host.Host, to peer.ID, id protocol.ID, msg []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -104,7 +104,8 @@ func tell(ctx context.Context, h host.Host, to peer.ID, id protocol.ID, msg []by
 	return io.ReadAll(s)
 }
 
-// privateKey asks as a stranger for a key that is held privately, or, without the defence, as any other.
+// privateKey measures whether a stranger learns that a node holds a private key: 1 or 0. The undefended node holds
+// the key like any other.
 func privateKey(ctx context.Context, defended bool) float64 {
 	var c cast
 	defer c.close()
@@ -130,7 +131,7 @@ func truth(b bool) float64 {
 	return 0
 }
 
-// reaches measures whether a node can dial a peer and find a key that it holds, within 5 s.
+// reaches measures whether a node can dial a peer and find a key that it holds, within 5 s: 1 or 0.
 func (c *cast) reaches(ctx context.Context, n *node.Node) float64 {
 	holder := c.node()
 	must(holder.Add(ctx, []byte("k")))
@@ -149,13 +150,13 @@ func (c *cast) reaches(ctx context.Context, n *node.Node) float64 {
 	return 0
 }
 
-// tried runs an attack until its result is as expected. On a busy machine the load on an undefended node ends before
-// all of it has begun: there are five tries. A dial may take too long there, too: a defended node has one more try.
+// tried runs an attack until its result is as expected. On a busy machine, the load on an undefended node may end
+// before all of it has begun: it gets five tries. A dial of a defended node may take too long there: it gets two.
 func tried(run func(ctx context.Context, defended bool) float64) func(context.Context, bool) float64 {
 	return func(ctx context.Context, defended bool) (reached float64) {
 		tries := 5
 		if defended {
-			tries = 2 // with more, a defence that mostly fails would pass
+			tries = 2 // with more tries, a defence that mostly fails would pass
 		}
 		for range tries {
 			if reached = run(ctx, defended); reached == truth(defended) {
@@ -166,7 +167,7 @@ func tried(run func(ctx context.Context, defended bool) float64) func(context.Co
 	}
 }
 
-// handshakeGate limits connections before their handshake has ended, as the node itself once did.
+// handshakeGate limits the connections whose handshake has not ended, as the node itself once did.
 type handshakeGate struct {
 	most int64
 	now  atomic.Int64
@@ -184,7 +185,7 @@ func (g *handshakeGate) InterceptUpgraded(network.Conn) (bool, control.Disconnec
 	return true, 0
 }
 
-// halfHandshakes has forty connections go as far as noise, and no further.
+// halfHandshakes opens forty connections whose handshakes go as far as noise, and no further.
 func halfHandshakes(ctx context.Context, defended bool) float64 {
 	var c cast
 	defer c.close()

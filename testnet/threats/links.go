@@ -21,13 +21,13 @@ import (
 	"github.com/venn-p2p/venn/summary/bloom"
 )
 
-// linkAttacks are attacks by peers that have a link with a node, or a stream.
+// linkAttacks are attacks by peers that have a link with a node, or a stream to it.
 var linkAttacks = []attack{
 	{
 		name: "questions whether keys are held, as fast as can be", where: Hosts, measured: "keys looked up for one peer in two seconds", target: atMost(mostLookedUp()),
 		defence: "shares of work for each peer", slow: true,
 		run: func(ctx context.Context, defended bool) (asked float64) {
-			for range 5 { // a busy machine may not look up this number
+			for range 5 { // on a busy machine an undefended node may look up fewer
 				if asked = haveFlood(ctx, defended); defended || asked > mostLookedUp() {
 					break
 				}
@@ -49,10 +49,11 @@ var linkAttacks = []attack{
 	},
 }
 
-// mostLookedUp returns the number of keys that a node may look up for one peer in two seconds, by its processors.
+// mostLookedUp returns the largest number of keys that a node may look up for one peer in two seconds. It depends on
+// the number of processors.
 func mostLookedUp() float64 { return 50_000 * float64(runtime.GOMAXPROCS(0)) }
 
-// ask asks a node whether it holds keys. An error is no answer.
+// ask asks a node whether it holds keys. It returns an error if there is no answer.
 func ask(ctx context.Context, h host.Host, n *node.Node, keys [][]byte) error {
 	got, err := tell(ctx, h, n.ID(), node.HaveID, wire.HaveRequest(keys).Append(nil))
 	if err == nil && len(got) == 0 {
@@ -61,7 +62,7 @@ func ask(ctx context.Context, h host.Host, n *node.Node, keys [][]byte) error {
 	return err
 }
 
-// counted is a key store that counts the keys that it is asked for.
+// counted is a key store that counts the keys for which it is asked.
 type counted struct {
 	keystore.Keys
 	asked atomic.Int64
@@ -96,12 +97,12 @@ func haveFlood(ctx context.Context, defended bool) float64 {
 	return float64(keys.asked.Load())
 }
 
-// stuck is a key store that hangs when it is asked for the key "hang", from the from-th time on.
+// stuck is a key store that hangs when it is asked for the key "hang" for the from-th time, and from then on.
 type stuck struct {
 	keystore.Keys
 	asked   atomic.Int64
-	from    int64         // the first time that it hangs
-	hangs   chan struct{} // closed then
+	from    int64         // number of the question at which it first hangs
+	hangs   chan struct{} // closed when it first hangs
 	release chan struct{}
 }
 
@@ -118,7 +119,7 @@ func (k *stuck) Has(key []byte) (bool, error) {
 	return k.Keys.Has(key)
 }
 
-// inLoop has a core ask a key store itself.
+// inLoop makes a core ask a key store itself, in the loop.
 func inLoop(keys keystore.Keys) func(*core.Config) {
 	return func(c *core.Config) {
 		c.Routing.Has = func(key []byte) bool {
@@ -128,14 +129,14 @@ func inLoop(keys keystore.Keys) func(*core.Config) {
 	}
 }
 
-// hanging measures whether a node goes on while its key store hangs in a search of a linked peer: 1 or 0.
+// hanging measures whether a node goes on while its key store hangs in a search for a linked peer: 1 or 0.
 func hanging(ctx context.Context, defended bool) float64 {
 	var c cast
 	defer c.close()
 	keys := &stuck{Keys: new(keystore.Memory), from: 1, hangs: make(chan struct{}), release: make(chan struct{})}
-	within := time.Minute // a busy machine may need it, and the store hangs for as long
+	within := time.Minute // long, for a busy machine; the store hangs all that time
 	if !defended {
-		within, keys.from = 2*time.Second, 2 // in the loop: the first time is before
+		within, keys.from = 2*time.Second, 2 // the first question comes before the one in the loop
 	}
 	n := c.node(node.WithKeys(keys), nodelab.Without(unless(defended, nodelab.Limits{Core: inLoop(keys)})))
 	h := c.linked(ctx, n)
@@ -153,13 +154,13 @@ func hanging(ctx context.Context, defended bool) float64 {
 	}
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	_, err := n.Status(ctx) // its loop does other things
+	_, err := n.Status(ctx) // the loop answers
 	return truth(err == nil)
 }
 
-const mostJunk = 16 // MiB that the other end of a join sends
+const mostJunk = 16 // MiB of junk that the other end of a join sends at most
 
-// falseSize joins a node with a peer that claims a thousand million keys and sends junk for as long as it is read.
+// falseSize joins a node with a peer that claims 2^30 keys, and sends junk for as long as the node reads it.
 func falseSize(ctx context.Context, defended bool) float64 {
 	var c cast
 	defer c.close()
@@ -172,7 +173,7 @@ func falseSize(ctx context.Context, defended bool) float64 {
 	})
 }
 
-// falseKeys joins a node with a peer that sends keys which are not in the filter that it was sent.
+// falseKeys joins a node with a peer that sends keys which are not in the filter that the node sent.
 func falseKeys(ctx context.Context, defended bool) float64 {
 	var c cast
 	defer c.close()
@@ -193,7 +194,7 @@ func falseKeys(ctx context.Context, defended bool) float64 {
 	})
 }
 
-// filterOf returns the message of a filter of some keys; nil if there is no such filter.
+// filterOf returns a filter with one key, encoded; nil if the parameters are invalid.
 func filterOf(p bloom.Params) []byte {
 	f, err := bloom.New(p)
 	if err != nil {
@@ -211,8 +212,8 @@ func filterOf(p bloom.Params) []byte {
 	return message
 }
 
-// joinWith joins a node with a peer that claims a size, and returns the MiB that answer made the node take for the
-// rest.
+// joinWith joins a node with a peer that claims a size. It returns the MiB that answer, which sends the rest, made
+// the node read.
 func (c *cast) joinWith(ctx context.Context, n *node.Node, size wire.JoinSize, answer func(network.Stream, wire.JoinRequest, *atomic.Int64)) float64 {
 	must(n.Add(ctx, []byte("k")))
 	evil := c.host()

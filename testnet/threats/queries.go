@@ -69,11 +69,11 @@ var queryAttacks = []attack{
 	},
 }
 
-// place is a network whose nodes are made and linked by name.
+// place is a network whose nodes are made and linked by their names.
 type place struct {
 	*routinglab.Net
-	cfg   routing.Config // of all nodes
-	later []event.Input  // for a, see findAsAsked
+	cfg   routing.Config // configuration of all nodes
+	later []event.Input  // inputs for the searcher, see findAsAsked
 }
 
 func newPlace(cfg routing.Config, links string) *place {
@@ -85,10 +85,10 @@ func newPlace(cfg routing.Config, links string) *place {
 	return p
 }
 
-// node returns the node of a name, which it makes if need be.
+// node returns the node with a name. It makes the node if there is none.
 func (p *place) node(id wire.PeerID) *routinglab.Node { return p.Peer(id, p.cfg) }
 
-// findAsAsked does as Find, and gives the inputs of p.later to the searcher as they come up.
+// findAsAsked does the same as Find, and also steps the searcher with the inputs in p.later, within a millisecond.
 func (p *place) findAsAsked(at wire.PeerID, key string) routing.Stats {
 	n := len(p.node(at).Done)
 	p.Ask(at, key, wire.Any)
@@ -104,8 +104,8 @@ func (p *place) findAsAsked(at wire.PeerID, key string) routing.Stats {
 	return done[len(done)-1].Stats
 }
 
-// inventor returns the number of two holders that a query for all finds. It first asks a contact with made-up names.
-// Only another contact knows of the second holder.
+// inventor returns the number of the two holders of a key that a query for all of them finds. It first asks a
+// contact that makes up names. Only another contact knows the second holder.
 func inventor(limits routing.Limits) float64 {
 	p := newPlace(routing.Config{Limits: limits, Incomplete: func() bool { return true }}, "a-inventor a-honest")
 	p.node("known").Holds["k"], p.node("holder").Holds["k"] = true, true
@@ -123,8 +123,8 @@ func inventor(limits routing.Limits) float64 {
 	return float64(p.node("a").Done[0].Stats.Found)
 }
 
-// named returns a place where a searcher of poor knowledge has an inventor and an honest peer to ask. The inventor's
-// names come when it is asked.
+// named returns a place in which a searcher that knows little can ask an inventor and an honest peer. When the
+// searcher asks the inventor, it answers with names, whose peers are mute.
 func named(limits routing.Limits, names ...wire.PeerID) *place {
 	p := newPlace(routing.Config{Limits: limits}, "a-inventor a-honest")
 	p.node("inventor").Boasts, p.node("inventor").Mute = true, true
@@ -148,7 +148,7 @@ func named(limits routing.Limits, names ...wire.PeerID) *place {
 	return p
 }
 
-// dead names peers that do not answer.
+// dead returns the names of n peers that do not answer.
 func dead(n int) (names []wire.PeerID) {
 	for i := range n {
 		names = append(names, wire.PeerID(fmt.Sprint("dead ", i)))
@@ -160,13 +160,13 @@ func deadNames(limits routing.Limits) float64 {
 	p := named(limits, dead(routing.MaxNamesAny)...)
 	s := p.findAsAsked("a", "key 7")
 	if s.Found == 0 {
-		return 30_000 // as long as a query may take
+		return 30_000 // the longest time of a query
 	}
 	return float64(s.Elapsed.Milliseconds())
 }
 
 func namedAgain(limits routing.Limits) float64 {
-	limits.Fade, limits.Silent = 1, unbounded // a peer that names them is believed each time
+	limits.Fade, limits.Silent = 1, unbounded // the inventor is believed each time
 	p := named(limits, dead(4)...)
 	vain := 0
 	for i := range 20 {
@@ -180,10 +180,10 @@ func namedAgain(limits routing.Limits) float64 {
 	return float64(vain)
 }
 
-// boasting returns the number of messages that a find costs. Of ten linked peers only one is well informed, and it does
-// not boast.
+// boasting returns the mean number of messages of a find. Of ten linked peers only one is well informed, and it does
+// not boast; three others do.
 func boasting(limits routing.Limits) float64 {
-	limits.Fade = 1 // a peer that boasts is heard each time
+	limits.Fade = 1 // a peer that boasts is believed each time
 	p := newPlace(routing.Config{Limits: limits}, "a-b1 a-b2 a-b3 a-honest a-d1 a-d2 a-d3 a-d4 a-d5 a-d6")
 	for _, b := range []wire.PeerID{"b1", "b2", "b3"} {
 		p.node(b).Boasts, p.node(b).Mute = true, true
@@ -203,7 +203,8 @@ func boasting(limits routing.Limits) float64 {
 	return float64(sum) / 30
 }
 
-// crowd returns a peer that knows 60 others, which all match every key, and a stranger with a link to it.
+// crowd returns a place in which peer b knows and is linked with 60 others, which match every key, and has a link to
+// a stranger. spent counts the messages that b sends for queries.
 func crowd(cfg routing.Config) (p *place, spent *int) {
 	p, spent = newPlace(cfg, "stranger-b"), new(int)
 	for i := range 60 {
@@ -226,8 +227,8 @@ func search(key string, request uint64, budget int, within time.Duration) event.
 	}}
 }
 
-// flood returns the number of messages a second that a peer spends on the searches of a peer that sends a hundred a
-// second.
+// flood returns the number of messages a second that a peer spends on the searches of another, which sends a hundred
+// searches a second.
 func flood(cfg routing.Config) float64 {
 	p, spent := crowd(cfg)
 	const seconds = 30
@@ -238,14 +239,14 @@ func flood(cfg routing.Config) float64 {
 	return float64(*spent) / seconds
 }
 
-// greedy returns the number of messages that a search causes whose sender claims a budget of a million.
+// greedy returns the number of messages that one search causes, whose sender gives it a budget of a million.
 func greedy(cfg routing.Config) float64 {
 	cfg.Parallel = 64
 	p, spent := crowd(cfg)
 	for i := range 600 {
 		n := p.node(wire.PeerID(fmt.Sprintf("q%03d", i)))
 		p.node("b").Knows[n.ID] = 1
-		for _, l := range p.node("b").Links { // none of the links knows more
+		for _, l := range p.node("b").Links { // no link knows more than b does
 			p.node(l).Knows[n.ID] = 1
 		}
 	}
@@ -254,7 +255,8 @@ func greedy(cfg routing.Config) float64 {
 	return float64(*spent)
 }
 
-// claimant returns the number of 100 finds that first ask a peer whose summary, the best one known, matches everything.
+// claimant returns the number of 100 finds that first ask a peer whose summary looks the most precise, matches every
+// key, and is false.
 func claimant(limits routing.Limits) float64 {
 	p := newPlace(routing.Config{Limits: limits}, "")
 	p.node("a").Knows["claimant"] = 0.0001
@@ -274,7 +276,8 @@ func claimant(limits routing.Limits) float64 {
 	return float64(asked)
 }
 
-// popular returns the number of names a second sent to a peer that asks for all holders of a key ten times a second.
+// popular returns the number of names a second that a peer receives which asks for the holders of one key ten times
+// a second.
 func popular(cfg routing.Config) float64 {
 	p := newPlace(cfg, "stranger-b")
 	for i := range 300 {
@@ -282,7 +285,8 @@ func popular(cfg routing.Config) float64 {
 		n.Holds["k"] = true
 		p.node("b").Knows[n.ID] = 0.0001
 	}
-	p.Start("b", routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any}) // a name for the key
+	// so that b has heard a holder's name for the key
+	p.Start("b", routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
 	p.Run()
 	const seconds = 60
 	named, began := 0, p.Now()
@@ -299,7 +303,7 @@ func popular(cfg routing.Config) float64 {
 	return float64(named) / seconds
 }
 
-// impatient returns a configuration of routing; undefended, it waits for every answer until a query ends.
+// impatient returns a configuration of routing. Undefended, a query waits for every answer until it ends.
 func impatient(defended bool) (cfg routing.Config) {
 	if !defended {
 		cfg.HedgeAfter, cfg.ConfirmTimeout = time.Hour, time.Hour
@@ -307,7 +311,7 @@ func impatient(defended bool) (cfg routing.Config) {
 	return cfg
 }
 
-// knowing returns a place where a knows a number of peers.
+// knowing returns a place in which node a knows a number of peers.
 func knowing(cfg routing.Config, number int) (p *place, all []*routinglab.Node) {
 	p = newPlace(cfg, "")
 	for i := range number {
@@ -318,8 +322,8 @@ func knowing(cfg routing.Config, number int) (p *place, all []*routinglab.Node) 
 	return p, all
 }
 
-// dying returns the share of findable keys found when dead of sixty peers have just ended without a word. Three of the
-// sixty hold each key.
+// dying returns an attack that returns the share of findable keys that are found after dead of sixty peers have
+// ended silently. Three of the sixty hold each key.
 func dying(dead int) func(context.Context, bool) float64 {
 	return func(_ context.Context, defended bool) float64 {
 		p, all := knowing(impatient(defended), 60)
@@ -343,8 +347,8 @@ func dying(dead int) func(context.Context, bool) float64 {
 	}
 }
 
-// losing returns the share of keys found when a query does not reach three in ten of sixty peers. Five of the sixty
-// hold each key.
+// losing returns the share of keys that are found while three in ten of sixty peers receive no question of a query.
+// Five of the sixty hold each key.
 func losing(_ context.Context, defended bool) float64 {
 	const keys = 200
 	p, all := knowing(impatient(defended), 60)

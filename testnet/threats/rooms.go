@@ -6,7 +6,7 @@ import (
 	"github.com/venn-p2p/venn/node/nodelab"
 )
 
-// roomAttacks are attacks on the room that a node keeps for its peers.
+// roomAttacks are attacks on the queues and places that a node keeps for its peers.
 var roomAttacks = []attack{
 	{
 		name: "a link floods the queue of pubsub's messages", where: Cores, measured: "messages of another taken, of 10", target: atLeast(10),

@@ -1,9 +1,10 @@
-// Package threats runs attacks on venn, each twice: with the defence that is meant for it, and without. An attack that
-// does not hurt the undefended system proves nothing, so its row fails, as does the row of a defence that is too weak.
+// Package threats runs attacks on venn, each twice: with the defence that is meant for it, and without. A row fails
+// if its defence is too weak. It also fails if the attack does not hurt the undefended system, because then it
+// proves nothing.
 //
-// Attacks run where they show best: on the cores alone, in virtual time; or on real libp2p hosts on loopback (the row's
-// Where). Without the defence a limit is replaced (overlay.Limits, tails.Limits, routing.Limits, nodelab.Limits), or a
-// parameter that the defence rests on.
+// Where names the system of an attack: the cores alone in virtual time, real libp2p hosts on loopback, values alone,
+// or a disk. Without the defence a limit is replaced (overlay.Limits, tails.Limits, routing.Limits, nodelab.Limits),
+// or a parameter that the defence rests on.
 package threats
 
 import (
@@ -22,24 +23,24 @@ type Row struct {
 	Defence    string  `json:"defence"`
 	Undefended float64 `json:"undefended"`
 	Defended   float64 `json:"defended"`
-	Target     string  `json:"target"` // of Measured
-	OK         bool    `json:"ok"`     // defended reaches the target, undefended does not
+	Target     string  `json:"target"` // range that Measured should reach
+	OK         bool    `json:"ok"`     // the defended system reaches the target, and the undefended one does not
 	Seconds    float64 `json:"seconds"`
-	Err        string  `json:"error,omitempty"` // why the attack could not be run
+	Err        string  `json:"error,omitempty"` // reason why the attack could not be run
 }
 
 // Where names the system on which an attack runs.
 type Where string
 
-// The places.
+// The systems on which attacks run.
 const (
-	Cores  Where = "cores"  // one or several cores, in virtual time
+	Cores  Where = "cores"  // one core or several, in virtual time
 	Hosts  Where = "hosts"  // real libp2p hosts
 	Values Where = "values" // summaries and filters alone
 	Disk   Where = "disk"   // a store on a datastore
 )
 
-// target is the range that a measurement must lie in.
+// target is the range in which a measurement should lie.
 type target struct {
 	least, most float64
 }
@@ -56,26 +57,26 @@ func (t target) String() string {
 	return fmt.Sprintf("≤ %g", t.most)
 }
 
-// attack is one that is tried with a defence and without it.
+// attack is an attack that is run with a defence and without it.
 type attack struct {
 	name, measured, defence string
 	where                   Where
 	target                  target
-	slow                    bool // seconds rather than moments
+	slow                    bool // it takes seconds, not milliseconds
 	run                     func(ctx context.Context, defended bool) float64
 }
 
-// all are the attacks, a family a file.
+// all has all attacks, by families; each family has a file.
 var all = slices.Concat(exchangeAttacks, directoryAttacks, pastAttacks, hostileAttacks, queryAttacks, weather, valueAttacks, byteAttacks, diskAttacks, roomAttacks, hostAttacks, linkAttacks)
 
-// Options of Run.
+// Options are the options of Run.
 type Options struct {
-	Quick bool           // only attacks that take moments
-	Part  func(int) bool // whether the attack of a number is run; nil: all are
+	Quick bool           // only attacks that are not slow
+	Part  func(int) bool // reports whether the attack of a number is run; nil: all are
 	Done  func(Row)      // called after each attack; may be nil
 }
 
-// Run runs the attacks, one after the other. When ctx ends it returns the rows so far, and its error.
+// Run runs the attacks, one after the other. When ctx ends, it returns the rows so far and ctx's error.
 func Run(ctx context.Context, o Options) (rows []Row, err error) {
 	for i, a := range all {
 		if o.Quick && a.slow || o.Part != nil && !o.Part(i) {
@@ -98,7 +99,7 @@ func (a *attack) try(ctx context.Context) Row {
 	began := time.Now()
 	err := a.both(ctx, &r)
 	for again := 0; a.where == Hosts && err != nil && ctx.Err() == nil && again < 2; again++ {
-		err = a.both(ctx, &r) // a busy machine may fail to make a connection in time
+		err = a.both(ctx, &r) // on a busy machine a connection may not be made in time
 	}
 	r.Seconds = time.Since(began).Seconds()
 	if err != nil {
@@ -109,7 +110,7 @@ func (a *attack) try(ctx context.Context) Row {
 	return r
 }
 
-// both runs an attack on the defended system and on the undefended one. The error is the failure of a check.
+// both runs an attack on the defended system and on the undefended one. An error is that of a check.
 func (a *attack) both(ctx context.Context, r *Row) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -125,23 +126,24 @@ func (a *attack) both(ctx context.Context, r *Row) (err error) {
 	return nil
 }
 
-// failure ends an attack that cannot be run.
+// failure is the panic that ends an attack which cannot be run.
 type failure struct{ error }
 
-// check ends the attack with an error that is not nil.
+// check ends the attack if err is not nil.
 func check(err error) {
 	if err != nil {
 		panic(failure{err})
 	}
 }
 
-// must returns v, or ends the attack with an error that is not nil.
+// must returns v, or ends the attack if err is not nil.
 func must[T any](v T, err error) T {
 	check(err)
 	return v
 }
 
-// either runs an attack on one or the other of two settings: of the defended system and of the undefended one.
+// either returns an attack that runs with one of two settings: that of the defended system, or that of the
+// undefended one.
 func either[S any](run func(S) float64, defended, undefended S) func(context.Context, bool) float64 {
 	return func(_ context.Context, defends bool) float64 {
 		if defends {
@@ -151,12 +153,12 @@ func either[S any](run func(S) float64, defended, undefended S) func(context.Con
 	}
 }
 
-// limited runs an attack within the limits of every node, which are the zero value, and within the loose ones.
+// limited returns an attack that runs with every node's own limits, the zero value, or with the loose ones.
 func limited[L any](run func(L) float64, loose L) func(context.Context, bool) float64 {
 	return either(run, *new(L), loose)
 }
 
-// unless returns loose limits for an undefended run, else every node's defaults.
+// unless returns loose for an undefended run, else the zero value, which stands for every node's limits.
 func unless[L any](defended bool, loose L) (l L) {
 	if !defended {
 		l = loose

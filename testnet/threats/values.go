@@ -8,7 +8,7 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// valueAttacks need nothing but a summary.
+// valueAttacks are attacks that need only a summary.
 var valueAttacks = []attack{
 	{
 		name: "keys crafted to match a victim's summary", where: Values, measured: "share of them that match", target: atMost(0.05),
@@ -22,10 +22,10 @@ var valueAttacks = []attack{
 	},
 }
 
-// keyOf names key number i.
+// keyOf returns key number i.
 func keyOf(i uint64) []byte { return binary.BigEndian.AppendUint64([]byte("key "), i) }
 
-// summaryOf returns a summary of some keys under a seed, as deep as the first three parts.
+// summaryOf returns a summary of some keys under a seed, of the default shape.
 func summaryOf(keys [][]byte, seed summary.Seed) *summary.Prefix {
 	h := seed.Hasher()
 	fps := make([]summary.Fingerprint, len(keys))
@@ -37,8 +37,8 @@ func summaryOf(keys [][]byte, seed summary.Seed) *summary.Prefix {
 	}))
 }
 
-// crafted returns the share of keys crafted under one seed that match the summary that the victim publishes. A defended
-// victim publishes under the next seed.
+// crafted returns the share of keys, crafted under one seed, that match the summary which the victim publishes. A
+// defended victim publishes under the next seed.
 func crafted(defended bool) float64 {
 	var held [][]byte
 	for i := range uint64(5000) {
@@ -67,7 +67,8 @@ func crafted(defended bool) float64 {
 	return float64(matches) / float64(max(1, len(evil)))
 }
 
-// guessed returns the share of a hundred secret keys found out by somebody who holds the summary and guesses well.
+// guessed returns the share of a hundred secret keys that match a summary, for somebody who guesses all of them. A
+// defended peer keeps them out of the summary.
 func guessed(defended bool) float64 {
 	rng := rand.New(rand.NewPCG(1, 1))
 	var public, secret [][]byte

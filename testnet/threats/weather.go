@@ -11,7 +11,7 @@ import (
 	"github.com/venn-p2p/venn/routing"
 )
 
-// weather is the harm that networks do to peers without anybody's intent.
+// weather has harms that networks do to peers without anybody's intent.
 var weather = []attack{
 	{
 		name: "half of the peers are cut off for ten minutes", where: Cores, measured: "share of 200 keys found in the 15th second after they are back",
@@ -25,7 +25,8 @@ var weather = []attack{
 	},
 }
 
-// hundred returns a searcher that knows a hundred peers. Each key has the given number of holders.
+// hundred returns a place in which the searcher knows a hundred peers. Each key has the given number of holders
+// among them.
 func hundred(limits routing.Limits, keys, holders int) (p *place, peers []wire.PeerID) {
 	p, all := knowing(routing.Config{Limits: limits}, 100)
 	for _, n := range all {
@@ -40,8 +41,8 @@ func hundred(limits routing.Limits, keys, holders int) (p *place, peers []wire.P
 	return p, peers
 }
 
-// partition returns the share of the keys found in the fifteenth second after their holders are back. Each key was
-// looked for every ten seconds while they were cut off, and is every second then.
+// partition returns the share of the keys found in the fifteenth second after their holders are back. Each key is
+// looked for every ten seconds while half of the peers are cut off, and every second from then on.
 func partition(limits routing.Limits) float64 {
 	p, peers := hundred(limits, 200, 1)
 	cut := func(mute bool) {
@@ -72,12 +73,12 @@ func partition(limits routing.Limits) float64 {
 	return float64(found) / 200
 }
 
-// churn returns the mean time of finds in milliseconds. A key is looked for each second; finds count while a holder is
-// online.
+// churn returns the mean time of finds in milliseconds. A key is looked for each second. A find counts if a holder
+// is online.
 func churn(limits routing.Limits) float64 {
 	const (
-		median  = 84.0 // seconds that a peer stays, and is away
-		popular = 10   // keys, so that their holders are asked again and again
+		median  = 84.0 // median seconds for which a peer stays, and for which it is away
+		popular = 10   // few keys, so that their holders are asked again and again
 	)
 	p, peers := hundred(limits, popular, 6)
 	rng := rand.New(rand.NewPCG(3, 3))
