@@ -14,8 +14,8 @@ import (
 //go:embed web
 var web embed.FS
 
-// types are the media types of the page's files. The system's table is not used: some systems call scripts plain text,
-// and then browsers refuse to run them.
+// types has the media types of the page's files, by suffix. The system's table is not used: on some systems scripts
+// are plain text in it, and browsers refuse to run those.
 var types = map[string]string{
 	".html": "text/html; charset=utf-8",
 	".css":  "text/css; charset=utf-8",
@@ -25,7 +25,7 @@ var types = map[string]string{
 	".tsv":  "text/tab-separated-values; charset=utf-8",
 }
 
-// file serves a file of the page, or 304 to a browser that has it.
+// file serves a file of the page, or answers 304 to a browser that has it.
 func file(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(path.Clean(r.URL.Path), "/")
 	if name == "" {
@@ -38,7 +38,8 @@ func file(w http.ResponseWriter, r *http.Request) {
 	}
 	header := w.Header()
 	header.Set("Content-Type", types[path.Ext(name)])
-	header.Set("ETag", fmt.Sprintf(`W/"%.8x"`, sha256.Sum256(content))) // weak: compressed or not
+	// weak: the same for compressed and uncompressed content
+	header.Set("ETag", fmt.Sprintf(`W/"%.8x"`, sha256.Sum256(content)))
 	header.Set("Cache-Control", "no-cache")
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 }

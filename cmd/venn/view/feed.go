@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// keptQueries is the number of the latest queries that outlive the history.
+// keptQueries is the number of queries, the latest, that the present state has.
 const keptQueries = 500
 
 // Feed keeps the events of a network for its viewers. It is safe for concurrent use.
@@ -20,18 +20,18 @@ type Feed struct {
 	limit  int
 
 	mu        sync.Mutex
-	lines     [][]byte // of the history
-	bytes     int      // of these lines
-	gone      int      // lines of before, to which followers no longer come
+	lines     [][]byte // lines of the history
+	bytes     int      // bytes of the history
+	gone      int      // number of earlier lines, which were dropped
 	goneBytes int
-	state     state         // the sum of all lines
-	grown     chan struct{} // closed, and replaced, when there is more
+	state     state         // present state: the sum of all events so far
+	grown     chan struct{} // closed, and replaced by a new channel, when there are more lines
 	closed    bool
 	viewers   int
 }
 
-// NewFeed makes a feed whose time begins now. It keeps up to keep bytes of events for later viewers; beyond them, the
-// history gives way to the present state. 0: 64 MiB.
+// NewFeed returns a feed whose time begins now. It keeps up to about keep bytes of events as the history; 0: 64 MiB.
+// When there are more, it drops the history, and later viewers get the present state.
 func NewFeed(h Header, keep int) *Feed {
 	if keep == 0 {
 		keep = 64 << 20
@@ -50,14 +50,15 @@ func (f *Feed) headerLine() []byte {
 	return append(line, '\n')
 }
 
-// Publish adds events, in their order. Of a Held, it adds only the changes.
+// Publish adds events, in their order. It leaves out events without news. Of a Held, it adds only the cells that
+// have changed.
 func (f *Feed) Publish(events ...Event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
 		return
 	}
-	if f.bytes > f.limit { // before there is something that prompt followers have not read
+	if f.bytes > f.limit { // before the new events are added: followers that keep up have read all others
 		f.gone, f.goneBytes = f.gone+len(f.lines), f.goneBytes+f.bytes
 		f.lines, f.bytes = nil, 0
 	}
@@ -75,7 +76,7 @@ func (f *Feed) append(line []byte) {
 	f.bytes += len(line)
 }
 
-// Close ends the feed: no more events come.
+// Close ends the feed. Later events are ignored.
 func (f *Feed) Close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -93,26 +94,26 @@ func (f *Feed) Viewers() int {
 }
 
 const (
-	// batchBytes bounds the lines that are written at a time, unless one line is longer. A line of 52 kbit/s carries
-	// this much within writeTime.
+	// batchBytes bounds the bytes of lines that are written at a time, unless one line is longer. A line of 52
+	// kbit/s carries them within writeTime.
 	batchBytes = 64 << 10
-	// patience is the longest time that a viewer may take, at its pace so far, to read what it lacks.
+	// patience is the longest time that a viewer may take, at its pace so far, to read the rest of the history.
 	patience = 15 * time.Second
-	// judgedAfter is the time that a viewer's writes must have taken for its pace to be known.
+	// judgedAfter is the time that writes to a viewer must have taken before its pace counts.
 	judgedAfter = time.Second
-	// keepAlive is the time between signs of life where nothing happens.
+	// keepAlive is the time after which a follower without new lines gets an empty batch.
 	keepAlive = 15 * time.Second
 )
 
-// Follow gives the lines to write, the earliest first, and new ones as they come, until ctx ends, the feed is closed or
-// write fails. A follower that lags behind the end of the history starts over, with a header line and the present
-// state. So does one that, at its pace, would take more than 15 s to read what it lacks. Where nothing happens, it
-// gives no lines every 15 s.
+// Follow calls write with the lines of the history, the earliest first, and with new ones as they come. It ends when
+// ctx ends, the feed is closed or write fails. A follower starts over, with a header and the present state, if lines
+// that it has not read were dropped. It also does if it would take more than 15 s, at its pace, to read the rest.
+// After 15 s without a new line, Follow calls write without lines.
 func (f *Feed) Follow(ctx context.Context, write func(lines [][]byte) error) error {
 	return f.follow(ctx, write, true)
 }
 
-// follow does the same as Follow; it lets only hasty followers start over for their pace.
+// follow does the same as Follow, but a follower that is not hasty does not start over because of its pace.
 func (f *Feed) follow(ctx context.Context, write func(lines [][]byte) error, hasty bool) error {
 	f.count(1)
 	defer f.count(-1)
@@ -153,8 +154,8 @@ func (f *Feed) count(n int) {
 
 // pace measures how fast a follower reads.
 type pace struct {
-	bytes int           // written
-	spent time.Duration // writing
+	bytes int           // bytes written
+	spent time.Duration // time that the writes took
 }
 
 func (p *pace) add(lines [][]byte, took time.Duration) {
@@ -169,16 +170,16 @@ func (p *pace) slow(bytes int) bool {
 	return p.spent > judgedAfter && float64(bytes)*p.spent.Seconds() > float64(p.bytes)*patience.Seconds()
 }
 
-// place is a follower's position: the lines read of all that there have been, and their bytes. If there is a present, it
-// comes before the lines that follow.
+// place is a follower's position: the number of all lines so far that it has passed, and their bytes. If it has a
+// present state to read, that comes before the lines after the position.
 type place struct {
 	lines, bytes int
-	header       []byte        // of the present; nil: none, or written
+	header       []byte        // header of the present state; nil: none, or written already
 	present      []Event       // events of the present state that are yet to be written
-	at           time.Duration // when they were the present state
+	at           time.Duration // time of the present state
 }
 
-// next returns the lines from a place on, and moves it.
+// next returns the next lines for a place, and moves it behind them.
 func (f *Feed) next(p *place) (lines [][]byte, grown <-chan struct{}, over bool) {
 	if lines = p.nextPresent(); len(lines) > 0 {
 		return lines, nil, false
@@ -198,7 +199,7 @@ func (f *Feed) next(p *place) (lines [][]byte, grown <-chan struct{}, over bool)
 	return f.lines[begin:end:end], f.grown, f.closed
 }
 
-// nextPresent returns the next lines of a present.
+// nextPresent returns the next lines of the place's present state.
 func (p *place) nextPresent() (lines [][]byte) {
 	if p.header != nil {
 		lines, p.header = append(lines, p.header), nil
@@ -210,8 +211,8 @@ func (p *place) nextPresent() (lines [][]byte) {
 	return lines
 }
 
-// hurry lets a follower skip what it lacks, if it would take too long to read that. It does not while the follower reads a
-// present.
+// hurry makes a follower skip the rest of the history if it would take too long to read it, unless it is reading a
+// present state.
 func (f *Feed) hurry(p *place, at *pace) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -221,19 +222,19 @@ func (f *Feed) hurry(p *place, at *pace) {
 	}
 }
 
-// skip puts a place at the history's end, with the present state to be read before. The mutex is held.
+// skip moves a place to the history's end, with the present state to be read first. The mutex is held.
 func (f *Feed) skip(p *place) {
 	*p = place{f.gone + len(f.lines), f.goneBytes + f.bytes, f.headerLine(), f.state.events(), time.Since(f.began)}
 }
 
-// state is the sum of the events so far.
+// state is the present state of the network: the sum of the events so far.
 type state struct {
 	latest  map[subject]Event
 	held    map[int]map[int]Cell
 	queries []Query
 }
 
-// subject is a kind of event and the peer that it is about; 0 for the network.
+// subject is a kind of event and the number of the peer that it is about; 0 for events about the network.
 type subject struct {
 	kind string
 	n    int
@@ -243,7 +244,7 @@ func newState() state {
 	return state{latest: make(map[subject]Event), held: make(map[int]map[int]Cell)}
 }
 
-// take adds an event to the state. It returns the news in it; false when there is none.
+// take adds an event to the state. It returns the event to write, with only the news in it; false: there is no news.
 func (s *state) take(e Event) (Event, bool) {
 	about := e.about()
 	switch x := e.(type) {
@@ -273,7 +274,7 @@ func (s *state) take(e Event) (Event, bool) {
 	return e, true
 }
 
-// heldNow replaces all that a peer holds, and returns the cells that differ from before.
+// heldNow sets all that a peer holds, and returns the cells that differ from before.
 func (s *state) heldNow(all Held) (changed []Cell) {
 	old := s.held[all.N]
 	now := make(map[int]Cell, len(all.Held))
@@ -293,7 +294,7 @@ func (s *state) heldNow(all Held) (changed []Cell) {
 	return changed
 }
 
-// events returns the events that make up the state. What peers hold, which is most of it, comes last.
+// events returns the events that make up the state. Most of it is what peers hold, which comes last.
 func (s *state) events() (out []Event) {
 	add := func(kind string, n int) (known bool) {
 		e, known := s.latest[subject{kind, n}]

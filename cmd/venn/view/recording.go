@@ -25,18 +25,18 @@ func Record(ctx context.Context, f *Feed, w io.Writer) error {
 	return errors.Join(err, out.Flush())
 }
 
-// Recording is a recording in a file, to be viewed.
+// Recording is a recording in a file, as a Source of the page.
 type Recording struct {
 	path  string
 	lines int
-	Cut   bool // the last line is not whole, and left out
+	Cut   bool // the last line is incomplete, and left out
 }
 
-// ErrRecording means that a file is no recording.
+// ErrRecording is matched by the error for a file that is no recording.
 var ErrRecording = errors.New("view: not a recording")
 
-// Open looks through a recording. It returns ErrRecording, or an error of reading the file. A recording that was cut
-// short is right up to there: see Cut.
+// Open reads through a recording. Its error matches ErrRecording, or is one of reading the file. A recording that
+// was cut short can be shown up to there: see Cut.
 func Open(path string) (*Recording, error) {
 	r := &Recording{path: path}
 	err := r.each(math.MaxInt, func(line json.RawMessage) error {
@@ -69,7 +69,7 @@ func Open(path string) (*Recording, error) {
 	return r, nil
 }
 
-// Follow gives all lines to write.
+// Follow calls write with all lines, in batches.
 func (r *Recording) Follow(ctx context.Context, write func(lines [][]byte) error) error {
 	var batch [][]byte
 	size, n := 0, 0
@@ -84,7 +84,7 @@ func (r *Recording) Follow(ctx context.Context, write func(lines [][]byte) error
 	})
 }
 
-// each calls f with the lines of the file, up to a number of them.
+// each calls f with the lines of the file, up to most of them.
 func (r *Recording) each(most int, f func(line json.RawMessage) error) error {
 	file, err := os.Open(r.path)
 	if err != nil {

@@ -16,32 +16,33 @@ import (
 	"github.com/venn-p2p/venn/node/httpapi"
 )
 
-// Source is the subject of the page: a Feed or a Recording.
+// Source has the lines that the page shows: a Feed or a Recording.
 type Source interface {
-	// Follow gives all lines to write, in batches, until there are no more or ctx ends. A batch without lines is a sign of
-	// life.
+	// Follow calls write with all lines, in batches, until there are no more or ctx ends. An empty batch tells the
+	// viewer that the source is still there.
 	Follow(ctx context.Context, write func(lines [][]byte) error) error
 }
 
-// Config holds the subject of the page, and the rights of its viewers.
+// Config has the source of the page, and what viewers may do.
 type Config struct {
 	Source Source // required
-	// Ask asks a peer for a key. nil: the page has no box for that.
+	// Ask asks a peer for a key. nil: the page has no field for queries.
 	Ask func(ctx context.Context, peer int, key []byte, all bool) (Query, error)
-	// Change gives a peer a number of keys that others hold, takes a number from it, and returns the numbers done. nil:
-	// the page cannot change anything.
+	// Change gives a peer a number of keys that others hold, and removes a number of its keys. It returns the
+	// numbers done. nil: the page cannot change anything.
 	Change func(ctx context.Context, peer, add, remove int) (added, removed int, err error)
 }
 
 // Limits of the server.
 const (
-	maxViewers   = 32               // that follow at one time
-	maxAsking    = 8                // requests to ask or change, at one time
-	writeTime    = 10 * time.Second // for a browser to take a batch: one that never reads is left
-	readTime     = 10 * time.Second // for a body to come
+	maxViewers = 32 // viewers at one time
+	maxAsking  = 8  // requests to ask or to change, at one time
+	// longest time for a browser to read a batch; a browser that takes longer is disconnected
+	writeTime    = 10 * time.Second
+	readTime     = 10 * time.Second // longest time to receive a body
 	askTime      = 20 * time.Second
 	maxBody      = 4 << 10
-	heldChanges  = 1000 // keys that one change may add or remove
+	heldChanges  = 1000 // keys that one change may add, or remove, at most
 	contentRules = "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; " +
 		"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
@@ -49,12 +50,11 @@ const (
 // Errors that Config.Ask and Config.Change may return, among others.
 var (
 	errNoPeer = errors.New("no such peer runs here")
-	// ErrNotNow says that nothing can be changed yet.
+	// ErrNotNow is returned while keys cannot be changed yet.
 	ErrNotNow = errors.New("keys can be changed once the report is there: the run's figures would be wrong")
 )
 
-// Handler serves the page and its source. It does not tell this page's requests from other pages': wrap it in
-// [httpapi.Guard].
+// Handler serves the page and its source. It accepts requests of other web pages, too: wrap it in [httpapi.Guard].
 func Handler(c Config) http.Handler {
 	s := &server{Config: c, viewers: make(chan struct{}, maxViewers), asking: make(chan struct{}, maxAsking)}
 	mux := http.NewServeMux()
@@ -66,11 +66,11 @@ func Handler(c Config) http.Handler {
 	return secured(compressed(mux))
 }
 
-// compressed compresses what goes to browsers on other machines, to which the line may be slow.
+// compressed compresses the answers to browsers on other machines, to which the line may be slow.
 func compressed(h http.Handler) http.Handler {
 	wrap, err := gzhttp.NewWrapper(gzhttp.MinSize(1), gzhttp.CompressionLevel(gzip.BestSpeed), gzhttp.EnableZstd(false))
 	if err != nil {
-		panic(err) // the options are right
+		panic(err) // cannot be: the options are valid
 	}
 	zipped := wrap(h)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -87,7 +87,7 @@ type server struct {
 	viewers, asking chan struct{}
 }
 
-// secured has browsers run nothing but this page's own scripts, and show it in no other page.
+// secured tells browsers to run only this page's scripts, and not to show it in another page.
 func secured(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
@@ -99,14 +99,14 @@ func secured(h http.Handler) http.Handler {
 	})
 }
 
-// can tells the page what it may do, and whether it shows a recording.
+// can tells the page whether it may ask and change, and whether it shows a recording.
 func (s *server) can(w http.ResponseWriter, _ *http.Request) {
 	_, recorded := s.Source.(*Recording)
 	answer(w, map[string]bool{"ask": s.Ask != nil, "change": s.Change != nil, "recorded": recorded})
 }
 
-// events sends the source's lines as server-sent events, each an array of lines, and an event "end" where there are no
-// more.
+// events sends the source's lines as server-sent events, each with an array of lines, and an event "end" after the
+// last.
 func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	select {
 	case s.viewers <- struct{}{}:
@@ -130,7 +130,7 @@ func (s *server) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// message formats lines as one server-sent event; no lines are a comment, which browsers skip.
+// message formats lines as one server-sent event. Without lines it returns a comment, which browsers ignore.
 func message(lines [][]byte) []byte {
 	if len(lines) == 0 {
 		return []byte(": still here\n\n")
@@ -145,7 +145,7 @@ func message(lines [][]byte) []byte {
 	return append(b, "]\n\n"...)
 }
 
-// asked is the body of ask and of change.
+// asked is the body of the requests ask and change.
 type asked struct {
 	Peer   int    `json:"peer"`
 	Key    string `json:"key"`
@@ -174,7 +174,7 @@ func (s *server) change(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// act reads a request, carries it out, and answers.
+// act reads a request, calls do, and answers.
 func (s *server) act(w http.ResponseWriter, r *http.Request, can bool, do func(context.Context, asked) (any, error)) {
 	if !can {
 		http.Error(w, "this view only shows", http.StatusForbidden)

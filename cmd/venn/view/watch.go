@@ -17,39 +17,41 @@ import (
 )
 
 const (
-	lookEvery  = time.Second            // where few peers are watched; and as much again for every smallWorld of them
+	lookEvery  = time.Second            // time between looks with few peers; as much again for every smallWorld peers
 	smallWorld = 40                     // peers: a look at 121 of them every 4 s costs a run little
-	linksEvery = 2                      // looks
-	lookTime   = 5 * time.Second        // for a node to answer
-	flushEvery = 200 * time.Millisecond // of what was learned
+	linksEvery = 2                      // looks from one that asks for links to the next
+	lookTime   = 5 * time.Second        // longest time for nodes to answer
+	flushEvery = 200 * time.Millisecond // time between publications of what peers learned
 	looking    = 4                      // nodes asked at one time
-	eventQueue = 1024                   // events of a node that wait
-	maxNumbers = 1 << 14                // of peers: identities cost nothing, and the others are not shown
+	eventQueue = 1024                   // most events of a node that wait
+	// numbered peers: identities cost nothing, so others may invent them; more peers are not shown
+	maxNumbers = 1 << 14
 )
 
-// Watch asks nodes what they hold, and publishes it. It is safe for concurrent use.
+// Watch asks nodes what they hold, and publishes the answers to a feed. It is safe for concurrent use.
 type Watch struct {
-	// Mirror returns the status of the nodes' mirror, nil if there is none. It is set before Run; nil: there is none.
+	// Mirror returns the status of the nodes' mirror, nil if there is none. It must be set before Run. Mirror nil
+	// means that there is no mirror.
 	Mirror func() *httpapi.Mirror
 
 	feed *Feed
-	lazy bool // ask nobody while nobody views
+	lazy bool // ask no node while there is no viewer
 
 	mu      sync.Mutex
 	numbers map[peer.ID]int
 	members []member
-	learned map[int][]learnt   // not yet published
-	latest  map[[2]int]version // of the second, that the first last learned
+	learned map[int][]learnt   // what each peer has learned, not yet published
+	latest  map[[2]int]version // by two peers: the latest version of the second that the first has learned
 }
 
-// learnt is a version of a peer's collection that another knows now.
+// learnt is a version of a peer's collection that another peer has learned.
 type learnt struct {
 	of int
 	version
 	at int64 // ms, since the feed began
 }
 
-// version is a state of a peer's collection that it tells of: a summary, or a tail of it.
+// version is a published state of a peer's collection: a summary, or a tail after it.
 type version struct {
 	epoch summary.Epoch
 	tail  uint32 // 0: the summary
@@ -65,15 +67,15 @@ type member struct {
 	rate uint64
 }
 
-// NewWatch makes a watch over no nodes. A lazy one looks only while somebody follows the feed, and shows nothing of
-// earlier events.
+// NewWatch returns a watch over no nodes. A lazy watch asks nodes only while the feed has a viewer. It does not show
+// what was learned before.
 func NewWatch(f *Feed, lazy bool) *Watch {
 	return &Watch{
 		feed: f, lazy: lazy, numbers: make(map[peer.ID]int), learned: make(map[int][]learnt), latest: make(map[[2]int]version),
 	}
 }
 
-// Add watches a node until ctx ends, and returns its number. Of p, the id and the number are filled in.
+// Add watches a node until ctx ends, and returns its number. It fills in the id and number of p.
 func (w *Watch) Add(ctx context.Context, p Peer, n *node.Node) int {
 	w.mu.Lock()
 	p.Self, p.ID = true, n.ID().String()
@@ -81,7 +83,7 @@ func (w *Watch) Add(ctx context.Context, p Peer, n *node.Node) int {
 		p.Name = short(p.ID)
 	}
 	number, known := w.numbers[n.ID()]
-	if known { // another has named it already
+	if known { // an earlier look has numbered the peer already
 		p.N = number
 		w.feed.Publish(p)
 	} else {
@@ -91,20 +93,20 @@ func (w *Watch) Add(ctx context.Context, p Peer, n *node.Node) int {
 	w.mu.Unlock()
 	events, err := n.Host().EventBus().Subscribe([]any{new(node.EvtSummaryPublished), new(node.EvtTailLearned), new(node.EvtSummaryLearned)}, eventbus.BufSize(eventQueue))
 	if err != nil {
-		panic(err) // the types stand here
+		panic(err) // cannot be: the types are right
 	}
 	context.AfterFunc(ctx, func() { _ = events.Close() })
 	go w.hear(number, events.Out())
 	return number
 }
 
-// put adds a member, in the place of an earlier one of its number: a peer that started again. The mutex is held.
+// put adds a member. It replaces an earlier one with that number, whose peer has started again. The mutex is held.
 func (w *Watch) put(m member) {
 	others := slices.DeleteFunc(slices.Clone(w.members), func(o member) bool { return o.n == m.n }) // a look may read the old list
 	w.members = append(others, m)
 }
 
-// add numbers a peer and publishes it. The mutex is held.
+// add gives a peer the next number and publishes it. The mutex is held.
 func (w *Watch) add(id peer.ID, p Peer) int {
 	p.N = len(w.numbers)
 	w.numbers[id] = p.N
@@ -112,7 +114,7 @@ func (w *Watch) add(id peer.ID, p Peer) int {
 	return p.N
 }
 
-// number returns the number of a peer, which it gets if it has none; -1: there are too many already.
+// number returns the number of a peer, and gives it one if it has none; -1: there are too many peers.
 func (w *Watch) number(id peer.ID) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -139,7 +141,7 @@ func (w *Watch) Number(id peer.ID) int {
 	return -1
 }
 
-// hear applies a node's events until there are no more.
+// hear publishes a node's events until there are no more.
 func (w *Watch) hear(n int, events <-chan any) {
 	for e := range events {
 		switch e := e.(type) {
@@ -157,7 +159,7 @@ func (w *Watch) hear(n int, events <-chan any) {
 	}
 }
 
-// noteLearned notes that a peer knows a version of another, to be published soon.
+// noteLearned notes that a peer has learned a version of another, for the next flush.
 func (w *Watch) noteLearned(n int, origin peer.ID, v version) {
 	if w.idle() {
 		return
@@ -181,7 +183,7 @@ func (w *Watch) Run(ctx context.Context) {
 	for i := 0; ; i++ {
 		members := w.watched()
 		if w.idle() {
-			i = -1 // the first look of a viewer is a whole one
+			i = -1 // the first look for a viewer includes links
 		} else {
 			w.look(ctx, members, i%linksEvery == 0)
 		}
@@ -205,7 +207,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// flushes publishes what peers have learned, now and then.
+// flushes publishes what peers have learned, every flushEvery, until ctx ends.
 func (w *Watch) flushes(ctx context.Context) {
 	for pause(ctx, flushEvery) {
 		w.flush(time.Since(w.feed.began) - tellAfter)
@@ -213,9 +215,9 @@ func (w *Watch) flushes(ctx context.Context) {
 	w.flush(time.Since(w.feed.began))
 }
 
-// tellAfter is the time that news of a version waits. Nodes say what they know side by side, and viewers count the peers
-// that have heard of a version from when its publisher says that it made it: in a second it has, unless no processor is
-// free for it.
+// tellAfter is the time after which a learned version is published. Viewers count the peers that have learned a
+// version from when its publisher reports it, but nodes report at the same time. After a second the publisher has
+// reported, unless no processor was free for it.
 const tellAfter = time.Second
 
 // flush publishes what peers have learned up to a time.
@@ -247,13 +249,13 @@ func (w *Watch) watched() []member {
 	return w.members[:len(w.members):len(w.members)]
 }
 
-// Now looks at all nodes once, links included.
+// Now asks all nodes once, also for their links.
 func (w *Watch) Now(ctx context.Context) {
 	w.flush(time.Since(w.feed.began))
 	w.look(ctx, w.watched(), true)
 }
 
-// look asks nodes once.
+// look asks nodes once, some at one time.
 func (w *Watch) look(ctx context.Context, members []member, links bool) {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
@@ -265,7 +267,7 @@ func (w *Watch) look(ctx context.Context, members []member, links bool) {
 	_ = group.Wait()
 }
 
-// lookAt asks one node. It leaves out what a closed or busy node does not answer.
+// lookAt asks one node, and publishes its state. If the node is closed, or too busy to answer, it publishes nothing.
 func (w *Watch) lookAt(ctx context.Context, m member, links bool) {
 	s, err := m.node.Status(ctx)
 	if err != nil {
@@ -342,7 +344,7 @@ func (w *Watch) links(m member, peers []node.PeerStatus, neighbours []node.Neigh
 	return l
 }
 
-// Answered publishes a query that the peer of a number has asked.
+// Answered publishes and returns a query that peer n has asked.
 func (w *Watch) Answered(n int, key []byte, all bool, found []peer.ID, s node.QueryStats, err error) Query {
 	q := Query{
 		N: n, Key: httpapi.FormatKey(key), All: all, End: s.End, Millis: Millis(s.Elapsed),
@@ -365,8 +367,8 @@ func (w *Watch) Answered(n int, key []byte, all bool, found []peer.ID, s node.Qu
 	return q
 }
 
-// Ask asks node n for a key, and publishes the search. Any viewer may ask, so the node answers as if it held no private
-// keys.
+// Ask asks node n for a key, and publishes the query. Any viewer may ask, so the node answers as if it held no
+// private keys.
 func (w *Watch) Ask(ctx context.Context, n int, key []byte, all bool) (Query, error) {
 	for _, m := range w.watched() {
 		if m.n != n {

@@ -7,14 +7,15 @@ import (
 	"time"
 )
 
-// Writer writes a recording whose caller knows the time, such as a simulation. Its errors are the underlying writer's;
-// the first one stays.
+// Writer writes a recording whose times its caller sets, such as a simulation. An error is the underlying writer's;
+// after one, all later calls return it.
 type Writer struct {
 	out   *bufio.Writer
 	state state
 }
 
-// NewWriter writes the header. The same header and events are the same bytes: Began stays as it is.
+// NewWriter returns a Writer, and writes the header. It does not set Began, so the same header and events give the
+// same bytes.
 func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	h.Version = Version
 	line, err := json.Marshal(h)
@@ -26,8 +27,8 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	return &Writer{out, newState()}, err
 }
 
-// Write adds events; t must not be before the last one's. It leaves out events, and single cells of a Held, without
-// news.
+// Write writes events at a time, which must not be before the last one's. It leaves out events, and single cells of
+// a Held, that have no news.
 func (w *Writer) Write(t time.Duration, events ...Event) error {
 	for _, e := range events {
 		e, ok := w.state.take(e)
@@ -41,5 +42,5 @@ func (w *Writer) Write(t time.Duration, events ...Event) error {
 	return nil
 }
 
-// Flush writes out buffered lines.
+// Flush writes the buffered lines.
 func (w *Writer) Flush() error { return w.out.Flush() }
