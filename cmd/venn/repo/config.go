@@ -19,9 +19,9 @@ import (
 	"github.com/venn-p2p/venn/node/mirror"
 )
 
-// Config is the configuration of a daemon. The tags of a field are the one declaration of a key: its name in the file,
-// the text of its default (without one: 0 or empty), its unit, the rules that Check holds it to (least, and the meaning of
-// zero; one of some words; form, see forms), and the doc that stands above it in the file.
+// Config is the configuration of a daemon. The tags of a field declare a key: toml is its name in the file, default
+// the text of its default (without it: 0 or empty), unit its unit, and doc the comment above it in the file. Check
+// applies the rules in the tags least (with zero, the meaning of 0), one (the allowed words) and form (see forms).
 type Config struct {
 	Network   Network   `toml:"network"`
 	Addresses Addresses `toml:"addresses"`
@@ -34,7 +34,7 @@ type Config struct {
 	Mirror    Mirror    `toml:"mirror"`
 }
 
-// Network chooses the network that the daemon belongs to.
+// Network sets the network that the daemon belongs to.
 type Network struct {
 	Name string `toml:"name" default:"venn" doc:"Name of the network, 1 to 64 bytes. Only peers with the same name meet."`
 	Seed uint32 `toml:"seed" doc:"Number of the hash seed. Peers compare summaries only under the same number. All keys are hashed again when it changes."`
@@ -43,13 +43,13 @@ type Network struct {
 	PreviousUntil string `toml:"previous_until" form:"time such as 2030-01-31T12:00:00Z" doc:"Time, such as 2030-01-31T12:00:00Z, by which all peers have the new seed; then all that is under previous_seed is dropped. Empty: there is no previous seed."`
 }
 
-// Previous returns the time until which there is a previous seed; ok is false when there is none.
+// Previous returns the time until which the previous seed is used; ok is false if there is none.
 func (n Network) Previous() (until time.Time, ok bool) {
 	until, err := time.Parse(time.RFC3339, n.PreviousUntil)
 	return until, err == nil
 }
 
-// Addresses are the addresses at which the daemon listens to peers.
+// Addresses sets the addresses at which the daemon listens for peers, and those that it announces.
 type Addresses struct {
 	Listen   []string `toml:"listen" form:"multiaddr" doc:"Multiaddrs to listen on for peers. Where all are on the default port, 4101, and another program has that, the peer takes another port, the same each time."`
 	Announce []string `toml:"announce" form:"multiaddr" doc:"Multiaddrs to tell peers instead of those listened on; empty: those listened on."`
@@ -71,13 +71,13 @@ type NAT struct {
 	RelayService bool     `toml:"relay_service" doc:"Relay for others, within libp2p's limits, when this daemon is reachable itself."`
 }
 
-// Content sets which peers serve the content of the keys, and whether others may join on them.
+// Content sets which peers serve the content of the keys, and whether other peers may join with this one.
 type Content struct {
 	Joins    bool     `toml:"joins" doc:"Take part in joins of others. Whoever asks for one can have all keys listed, which a summary does not give away."`
 	ServedBy []string `toml:"served_by" form:"multiaddr with /p2p/ID" doc:"Multiaddrs, with /p2p/ID, of who serves the content (an IPFS node); users of /routing/v1 are sent there. Empty: nobody but this peer."`
 }
 
-// Limits bounds the daemon's use of lines, connections, memory and disk.
+// Limits limits the daemon's use of the line, connections, memory and disk.
 type Limits struct {
 	Up          int64   `toml:"up" least:"8000" zero:"not declared" unit:"bit/s" doc:"Rate of the line towards peers, in bit/s; 0: not declared, counts as 10 Mbit/s."`
 	Down        int64   `toml:"down" least:"8000" zero:"not declared" unit:"bit/s" doc:"Rate of the line from peers, in bit/s; 0: not declared, counts as 10 Mbit/s."`
@@ -88,7 +88,7 @@ type Limits struct {
 	Cache       int64   `toml:"cache" default:"32MiB" least:"1048576" unit:"bytes" doc:"Bytes of the store's cache."`
 }
 
-// HTTP sets the address at which programs ask the daemon.
+// HTTP sets the address of the HTTP API for other programs.
 type HTTP struct {
 	Listen string   `toml:"listen" form:"host:port" doc:"Address (host:port) of /routing/v1, metrics, health and the page; whoever reaches it may ask for keys, and change nothing; empty: none. Commands use a socket in the repository."`
 	Names  []string `toml:"names" doc:"Names under which programs and browsers may ask, besides addresses, localhost and names below localhost."`
@@ -108,7 +108,7 @@ type Mirror struct {
 	Upstream Upstream `toml:"upstream"`
 }
 
-// Upstream has the origins of content that no peer has.
+// Upstream has the origins from which the mirror fetches content that no peer has.
 type Upstream struct {
 	Go  string   `toml:"go" doc:"URL of the module proxy behind /go; empty: none."`
 	Nix string   `toml:"nix" doc:"URL of the binary cache behind /nix; empty: none."`
@@ -120,13 +120,13 @@ type Upstream struct {
 // ErrConfig is matched by all errors about the contents of a configuration.
 var ErrConfig = errors.New("configuration")
 
-// DefaultPort is the port on which a user's one peer listens, by TCP and UDP, unless another program has it.
+// DefaultPort is the port of a user's one peer, for TCP and UDP, unless another program has it.
 const DefaultPort = 4101
 
-// UseDefaultPort makes a configuration one on the default port.
+// UseDefaultPort sets the listen addresses to the default port.
 func (c *Config) UseDefaultPort() { c.Addresses.Listen = listenOn(DefaultPort) }
 
-// newConfig returns the defaults with free ports for peers and for HTTP.
+// newConfig returns the defaults, but with free ports for peers and for HTTP.
 func newConfig() (Config, error) {
 	c := defaults()
 	port, err := freePort(rand.IntN, 0)
@@ -138,7 +138,7 @@ func newConfig() (Config, error) {
 	return c, err
 }
 
-// listenOn returns the addresses of a port.
+// listenOn returns the addresses that listen on a port, by TCP and QUIC.
 func listenOn(port int) []string {
 	return []string{
 		fmt.Sprintf("/ip4/0.0.0.0/tcp/%d", port), fmt.Sprintf("/ip4/0.0.0.0/udp/%d/quic-v1", port),
@@ -146,8 +146,8 @@ func listenOn(port int) []string {
 	}
 }
 
-// Local keeps a configuration to this machine: it replaces wildcard listen addresses by loopback, and turns off multicast
-// DNS, port mapping and hole punching.
+// Local restricts a configuration to this machine. It replaces wildcard listen addresses by loopback, and turns off
+// multicast DNS, port mapping and hole punching.
 func (c *Config) Local() {
 	for i, a := range c.Addresses.Listen {
 		a = strings.Replace(a, "/ip4/0.0.0.0/", "/ip4/127.0.0.1/", 1)
@@ -156,15 +156,15 @@ func (c *Config) Local() {
 	c.Discovery.MDNS, c.NAT.PortMap, c.NAT.HolePunching = false, false, false
 }
 
-// FirstPort and EndPort bound the ports that are chosen for peers: from the first up to the end, without it. Systems
-// give others to outgoing connections, Linux from 32768 on, most from 49152. So no connection of another program has a
-// peer's port when the peer starts again.
+// FirstPort and EndPort bound the ports that are drawn for peers: FirstPort is the first, EndPort the one after the
+// last. Systems take higher ports for outgoing connections: Linux from 32768 on, most from 49152. So no such
+// connection of another program has a peer's port when the peer starts again.
 const (
 	FirstPort = 22000
 	EndPort   = 32768
 )
 
-// freePort draws a port that is free for TCP and UDP, and is not the other.
+// freePort draws a port that is free for TCP and UDP, and is not other.
 func freePort(draw func(below int) int, other int) (int, error) {
 	var err error
 	for range 100 {
@@ -179,7 +179,7 @@ func freePort(draw func(below int) int, other int) (int, error) {
 	return 0, fmt.Errorf("no free port: %w", err)
 }
 
-// tryPort returns an error if an address cannot be listened on by TCP and UDP.
+// tryPort returns an error if an address cannot be listened on by both TCP and UDP.
 func tryPort(at string) error {
 	l, err := net.Listen("tcp", at)
 	if err != nil {
@@ -193,7 +193,7 @@ func tryPort(at string) error {
 	return u.Close()
 }
 
-// Config reads the configuration file. Variables of the environment override it.
+// Config reads the configuration file. Variables of the environment override its keys.
 func (r Repo) Config() (Config, error) {
 	c, err := r.FileConfig()
 	if err != nil {
@@ -202,7 +202,7 @@ func (r Repo) Config() (Config, error) {
 	return c, c.override(os.LookupEnv)
 }
 
-// FileConfig reads the configuration file alone. Keys that it lacks have their default.
+// FileConfig reads the configuration file alone. A key that the file lacks has its default.
 func (r Repo) FileConfig() (Config, error) { return readConfig(r.ConfigPath()) }
 
 // readConfig reads a configuration file.
@@ -232,12 +232,12 @@ func readConfig(path string) (Config, error) {
 	return c, nil
 }
 
-// defaults returns the configuration of an empty file: on the default port and without an address for HTTP.
+// defaults returns the configuration that an empty file gives: on the default port, without an address for HTTP.
 func defaults() (c Config) {
 	for _, e := range c.entries() {
 		if text, ok := e.tag.Lookup("default"); ok || e.value.Kind() == reflect.Slice {
 			if err := e.set(text); err != nil {
-				panic(err) // the tags stand here
+				panic(err) // cannot be: the tags above are valid
 			}
 		}
 	}
@@ -245,8 +245,8 @@ func defaults() (c Config) {
 	return c
 }
 
-// Change reads the configuration file, calls change, which also checks it, and writes the file, while no other process
-// does. Nothing is written after an error.
+// Change reads the configuration file, calls change, and writes the file. Only one process at a time does so. change
+// must check the configuration. After an error nothing is written.
 func (r Repo) Change(ctx context.Context, change func(*Config) error) (c Config, err error) {
 	err = whileLocked(ctx, r.path(configLock), func() error {
 		if c, err = r.FileConfig(); err != nil {
@@ -260,10 +260,11 @@ func (r Repo) Change(ctx context.Context, change func(*Config) error) (c Config,
 	return c, err
 }
 
-// ErrChanged says that the configuration is no longer the one that was edited.
+// ErrChanged says that the configuration changed while it was edited.
 var ErrChanged = errors.New("the configuration was changed meanwhile")
 
-// Replace puts a file in the place of the configuration, if that is still the text before, and the file is right.
+// Replace replaces the configuration file by the file at path, if that is valid and the configuration still has the
+// text before.
 func (r Repo) Replace(ctx context.Context, before []byte, path string) error {
 	return whileLocked(ctx, r.path(configLock), func() error {
 		if _, err := readConfig(path); err != nil {
@@ -282,7 +283,7 @@ func (r Repo) Replace(ctx context.Context, before []byte, path string) error {
 // SaveConfig writes the configuration file.
 func (r Repo) SaveConfig(c Config) error { return writeFile(r.ConfigPath(), []byte(c.String())) }
 
-// Check returns everything that is wrong with c; each error matches ErrConfig and names its key.
+// Check returns all that is wrong with c. Each error matches ErrConfig and names its key.
 func (c Config) Check() error {
 	var errs []error
 	fault := func(ok bool, format string, args ...any) {

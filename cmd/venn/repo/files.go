@@ -14,29 +14,31 @@ import (
 	"strings"
 )
 
-// filesFolder has a file for each folder whose files were hashed.
+// filesFolder is a folder with a list for each folder whose files were hashed.
 const filesFolder = "files"
 
-// File has the remembered facts of a file: while size and time of change are the same, so is the hash.
+// File is what is remembered of a file. While its size and time of change stay the same, its hash is taken to be the
+// same.
 type File struct {
-	Path string // below the folder
+	Path string // path below the folder
 	Size int64
-	Time int64 // of the last change, in nanoseconds since 1970
+	Time int64 // time of the last change, in nanoseconds since 1970
 	Sum  [sha256.Size]byte
 }
 
-// Files are the files of a folder as they were when they were hashed. The first line of its file on disk has the folder
-// and the mark. Each other line has the size, time, SHA-256 and quoted path of a file.
+// Files has the files of a folder as they were when they were hashed. It is kept on disk as a list. The first line
+// of the list has the folder and the mark. Each other line has the size, time, SHA-256 and quoted path of a file.
 type Files struct {
 	name string
-	Root string // absolute
+	Root string // absolute path of the folder
 	// Given is the mark under which the keys of all files were given to the daemon; "": not known. See [Removals].
 	Given  string
 	all    []File
-	byPath map[string]int // in all
+	byPath map[string]int // index in all of each path
 }
 
-// OpenFiles opens the remembered files of a folder. Unreadable ones are forgotten: they are only hashed again.
+// OpenFiles reads the list of a folder's files. If the list is not valid, its files are forgotten, and only have to
+// be hashed again.
 func (r Repo) OpenFiles(root string) (*Files, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
@@ -65,11 +67,11 @@ func (f *Files) index() {
 // Len returns the number of files remembered.
 func (f *Files) Len() int { return len(f.all) }
 
-// At returns the facts remembered of a file, by its number from 0.
+// At returns what is remembered of file i, from 0.
 func (f *Files) At(i int) File { return f.all[i] }
 
-// Find returns the index of a path's file, and whether its size and time are as remembered. The index is -1 if the path
-// is not known.
+// Find returns the index of the file with a path, and whether its size and time are as remembered. The index is -1
+// if the path is not remembered.
 func (f *Files) Find(path string, size, time int64) (i int, same bool) {
 	i, ok := f.byPath[path]
 	if !ok {
@@ -90,8 +92,8 @@ func (f *Files) Save(files []File, given string) error {
 	return writeFile(f.name, b.Bytes())
 }
 
-// FilesWith returns the files remembered that have a SHA-256, their paths absolute. After an error of a list, it returns
-// those in the others, too.
+// FilesWith returns the remembered files of all folders with a SHA-256. Their paths are absolute. If a list cannot
+// be read, it returns those of the others with the error.
 func (r Repo) FilesWith(sum [sha256.Size]byte) (found []File, err error) {
 	lists, err := fs.Glob(os.DirFS(r.path(filesFolder)), "*")
 	for _, name := range lists {
@@ -110,7 +112,7 @@ func (r Repo) FilesWith(sum [sha256.Size]byte) (found []File, err error) {
 	return found, err
 }
 
-// readFiles calls f with the files of a list. It returns the folder and the mark.
+// readFiles calls f with the files of a list. It returns the list's folder and mark.
 func readFiles(name string, f func(File)) (root, given string, err error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -124,13 +126,13 @@ func readFiles(name string, f func(File)) (root, given string, err error) {
 		if err != nil {
 			return "", "", nil //nolint:nilerr // no list: nothing is remembered
 		}
-		root, _ = strconv.Unquote(quoted) // it is quoted
+		root, _ = strconv.Unquote(quoted) // no error: it is quoted
 		given = strings.TrimSpace(in.Text()[len(quoted):])
 	}
 	for in.Scan() {
 		x, ok := parseFile(in.Bytes())
 		if !ok {
-			given = "" // not all are known
+			given = "" // the list is incomplete
 			break
 		}
 		f(x)

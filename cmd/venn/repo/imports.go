@@ -16,32 +16,34 @@ import (
 	"time"
 )
 
-// importsFolder has a file for each import that follows another program.
+// importsFolder is a folder with a file for each import: a command that adds the keys of a source, and may follow
+// it.
 const importsFolder = "imports"
 
-// lockSuffix ends the names of the locks of imports. Sources takes a lock for a moment, so a follower tries lockTries
-// times more.
+// lockSuffix ends the names of the imports' locks. Sources takes a lock for a moment, so OpenImport tries up to
+// lockTries times more.
 const (
 	lockSuffix = ".lock"
 	lockTries  = 5
 )
 
-// ErrFollowed means that another command follows the same source.
+// ErrFollowed is matched if another command follows the same source.
 var ErrFollowed = errors.New("a command follows it already")
 
-// Import keeps on disk which keys an import claims: the keys that it added to the peer's, and keys that another import
-// had claimed already. So it removes no others, not even after a restart, and none that another import claims. The file
-// has a change a line: + or -, and the key. It is written again once more than half of its lines are of no use.
+// Import records on disk which keys an import claims: those that it added to the peer's, and those that another
+// import had claimed already. So it can remove its own keys, even after a restart, and leaves all others, and those
+// that another import claims. The file has a change on each line: + or -, and the key. It is written again once more
+// than half of its lines are of no use.
 type Import struct {
 	name   string
 	file   *os.File
-	lines  int // of the file
-	keys   int // in it; more, if some were added twice
+	lines  int // number of lines of the file
+	keys   int // number of keys claimed; too high if some were added twice
 	unlock func()
 }
 
-// OpenImport opens the record of the import that source describes, and returns the keys in it. ErrFollowed if it is
-// open.
+// OpenImport opens the record of the import that source describes, and returns the keys in it. The error matches
+// ErrFollowed if another command has it open.
 func (r Repo) OpenImport(ctx context.Context, source string) (*Import, map[string]bool, error) {
 	if err := os.MkdirAll(r.path(importsFolder), 0o700); err != nil {
 		return nil, nil, err
@@ -71,12 +73,14 @@ func (r Repo) OpenImport(ctx context.Context, source string) (*Import, map[strin
 	return i, keys, nil
 }
 
-// Alone calls f while no other import of the repository changes claims or keys. It waits for others until ctx ends.
+// Alone calls f while no other import of the repository changes claims or keys. It waits until others have finished,
+// or ctx ends.
 func (i *Import) Alone(ctx context.Context, f func() error) error {
 	return whileLocked(ctx, filepath.Join(filepath.Dir(i.name), "lock"), f)
 }
 
-// Others returns the keys that other imports of the repository claim. It is for use within Alone.
+// Others returns the keys that other imports of the repository claim. Call it within Alone for a result that stays
+// true.
 func (i *Import) Others() (map[string]bool, error) {
 	entries, err := os.ReadDir(filepath.Dir(i.name))
 	keys := make(map[string]bool)
@@ -94,7 +98,7 @@ func isImport(name string) bool {
 	return err == nil && len(name) == 16
 }
 
-// readImport adds the claims of a file to keys. A file that is not there has none.
+// readImport adds the claims of a file to keys. A missing file has none.
 func readImport(name string, keys map[string]bool) error {
 	b, err := os.ReadFile(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -104,7 +108,7 @@ func readImport(name string, keys map[string]bool) error {
 	for line := range bytes.Lines(b) {
 		key, whole := strings.CutSuffix(string(line), "\n")
 		switch {
-		case !whole: // the end of a write that was cut short
+		case !whole: // the last write was cut short
 		case strings.HasPrefix(key, "+"):
 			own[key[1:]] = true
 		case strings.HasPrefix(key, "-"):
@@ -117,7 +121,7 @@ func readImport(name string, keys map[string]bool) error {
 	return nil
 }
 
-// load reads the file, and writes it again without the claims taken back.
+// load reads the file, and writes it again with only the present claims.
 func (i *Import) load() (map[string]bool, error) {
 	keys := make(map[string]bool)
 	err := readImport(i.name, keys)
@@ -138,14 +142,14 @@ func (i *Import) load() (map[string]bool, error) {
 	return keys, nil
 }
 
-// Adds notes claims of keys, before they are added to the peer's.
+// Adds records claims of keys. Call it before the keys are added to the peer's.
 func (i *Import) Adds(keys []string) error { return i.write('+', keys) }
 
-// Removed takes back claims, after the keys were removed from the peer's or left to other imports. They have been in the
-// record.
+// Removed records that claims are taken back. Call it after the keys were removed from the peer's, or left to other
+// imports. The record must have the keys.
 func (i *Import) Removed(keys []string) error { return i.write('-', keys) }
 
-// write appends lines to the file: all of them durably, or none after an error.
+// write appends lines to the file durably: all of them, or none after an error.
 func (i *Import) write(sign byte, keys []string) error {
 	if i.lines > 2*i.keys {
 		if err := i.shorten(); err != nil {
@@ -164,9 +168,9 @@ func (i *Import) write(sign byte, keys []string) error {
 	return nil
 }
 
-// shorten writes the file again. After an error the next write tries again.
+// shorten writes the file again with only the present claims. After an error, the next write tries again.
 func (i *Import) shorten() error {
-	_ = i.file.Close() // nothing may be written to a file that has been replaced
+	_ = i.file.Close() // the file is replaced: nothing may be written to the old one
 	_, err := i.load()
 	return err
 }
@@ -178,7 +182,7 @@ func (i *Import) append(sign byte, keys []string) error {
 	}
 	w := bufio.NewWriterSize(i.file, 1<<16)
 	for _, k := range keys {
-		_ = w.WriteByte(sign) // Flush tells
+		_ = w.WriteByte(sign) // Flush returns the error
 		_, _ = w.WriteString(k + "\n")
 	}
 	if err = w.Flush(); err == nil {
@@ -190,7 +194,7 @@ func (i *Import) append(sign byte, keys []string) error {
 	return err
 }
 
-// Close lets another command follow.
+// Close closes the record. Then another command may open it.
 func (i *Import) Close() error {
 	defer i.unlock()
 	return i.file.Close()

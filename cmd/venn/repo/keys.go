@@ -14,7 +14,7 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 )
 
-// entry is one key of a configuration.
+// entry is one key of a configuration, with its value.
 type entry struct {
 	section, key string
 	tag          reflect.StructTag
@@ -23,7 +23,7 @@ type entry struct {
 
 func (e entry) name() string { return e.section + "." + e.key }
 
-// variable returns the environment variable that overrides the key: network.name has VENN_NETWORK_NAME.
+// variable returns the name of the environment variable that overrides the key: VENN_NETWORK_NAME for network.name.
 func (e entry) variable() string {
 	return "VENN_" + strings.ToUpper(strings.ReplaceAll(e.name(), ".", "_"))
 }
@@ -50,7 +50,7 @@ func entriesOf(section string, v reflect.Value) (out []entry) {
 	return out
 }
 
-// String returns c as a file, every key with its meaning above it.
+// String returns c as the text of a file, with a comment above every key.
 func (c Config) String() string {
 	var b strings.Builder
 	b.WriteString("# Configuration of a venn daemon. It is read at the start. VENN_<SECTION>_<KEY> in the environment overrides a key;\n" +
@@ -66,17 +66,17 @@ func (c Config) String() string {
 	return b.String()
 }
 
-// literal formats a value in TOML.
+// literal formats a value as TOML.
 func literal(v reflect.Value) string {
 	b, err := toml.Marshal(map[string]any{"x": v.Interface()})
 	if err != nil {
-		panic(err) // the kinds of keys have forms
+		panic(err) // cannot be: all kinds of keys have a form in TOML
 	}
 	return strings.TrimSpace(strings.TrimPrefix(string(b), "x ="))
 }
 
-// Set sets a key, named section.key, from text. The text is a value as in the file, a bare string, or the elements of a
-// list with commas between them.
+// Set sets a key, named section.key, from text. The text is a value as in the file, a string without quotes, or the
+// elements of a list with commas between them.
 func (c *Config) Set(name, text string) error {
 	e, err := c.find(name)
 	if err != nil {
@@ -85,7 +85,7 @@ func (c *Config) Set(name, text string) error {
 	return e.set(text)
 }
 
-// known lists the keys in the section of an unknown key, or all sections if there is no such section.
+// known returns a hint for an unknown key: the keys of its section, or all sections if there is no such section.
 func known(name string) string {
 	section := name[:max(0, strings.LastIndex(name, "."))]
 	var keys, sections []string
@@ -132,7 +132,7 @@ func (e entry) set(text string) (err error) {
 	return nil
 }
 
-// whole reads a whole number in the unit of the key.
+// whole parses a whole number, with the units that the key allows.
 func (e entry) whole(text string) (int64, error) {
 	switch e.tag.Get("unit") {
 	case "bit/s":
@@ -143,7 +143,7 @@ func (e entry) whole(text string) (int64, error) {
 	return strconv.ParseInt(text, 10, 64)
 }
 
-// word puts a kind of value in words.
+// word returns the name of a kind of value, for errors.
 func word(k reflect.Kind) string {
 	switch k {
 	case reflect.Int, reflect.Int64, reflect.Uint32:
@@ -158,7 +158,7 @@ func word(k reflect.Kind) string {
 	return k.String()
 }
 
-// isLiteral reports whether text is meant as TOML: a string in quotes, or a list in brackets.
+// isLiteral reports whether text is a value in TOML: a string in quotes, or a list in brackets.
 func isLiteral(text string, kind reflect.Kind) bool {
 	text = strings.TrimSpace(text)
 	return kind == reflect.String && strings.HasPrefix(text, `"`) || kind == reflect.Slice && strings.HasPrefix(text, "[")
@@ -174,7 +174,8 @@ func (e entry) setLiteral(text string) error {
 	return nil
 }
 
-// forms are the rules of texts, by what the text must be. A text that is no element of a list may be empty.
+// forms has the checks of values that are texts, by the name of their form. A text that is not in a list may be
+// empty.
 var forms = map[string]func(text string) error{
 	"multiaddr":                         func(text string) error { _, err := ma.NewMultiaddr(text); return err },
 	"multiaddr with /p2p/ID":            func(text string) error { _, err := peer.AddrInfoFromString(text); return err },
@@ -182,13 +183,13 @@ var forms = map[string]func(text string) error{
 	"time such as 2030-01-31T12:00:00Z": func(text string) error { _, err := time.Parse(time.RFC3339, text); return err },
 }
 
-// faults returns what is wrong with a value by the rules in the key's tags.
+// faults returns what is wrong with a value, by the rules in the key's tags.
 func (e entry) faults() (all []error) {
 	fault := func(format string, args ...any) {
 		all = append(all, fmt.Errorf("%w: %s"+format, append([]any{ErrConfig, e.name()}, args...)...))
 	}
 	if least, ok := e.tag.Lookup("least"); ok {
-		bound, _ := strconv.ParseInt(least, 10, 64) // it is a number
+		bound, _ := strconv.ParseInt(least, 10, 64) // no error: the tag is a number
 		unit, zero := strings.TrimSuffix(" "+e.tag.Get("unit"), " "), e.tag.Get("zero")
 		if zero != "" {
 			least = "0 (" + zero + ") or " + least
@@ -214,7 +215,7 @@ func (e entry) faults() (all []error) {
 	return all
 }
 
-// Get returns a key's value as the file has it, strings without their quotes: in the form that Set takes.
+// Get returns a key's value as text, in the form that Set takes: as in the file, but strings without quotes.
 func (c *Config) Get(name string) (string, error) {
 	e, err := c.find(name)
 	if err != nil {
@@ -235,14 +236,14 @@ func (c *Config) Value(name string) (any, error) {
 	return e.value.Interface(), nil
 }
 
-// Unset gives a key the value that it has when the file lacks it.
+// Unset sets a key to its default, the value that it has if the file lacks it.
 func (c *Config) Unset(name string) error {
 	e, err := c.find(name)
 	if err != nil {
 		return err
 	}
 	d := defaults()
-	from, _ := d.find(name) // it is a key
+	from, _ := d.find(name) // no error: the key exists
 	e.value.Set(from.value)
 	return nil
 }
@@ -257,7 +258,7 @@ func (c *Config) find(name string) (entry, error) {
 	return entry{}, fmt.Errorf("%w: unknown key %q; %s", ErrConfig, name, known(name))
 }
 
-// override sets the keys for which the environment has a variable.
+// override sets the keys for which the environment has a variable, and checks c.
 func (c *Config) override(lookup func(string) (string, bool)) error {
 	for _, e := range c.entries() {
 		if text, ok := lookup(e.variable()); ok {
@@ -269,10 +270,10 @@ func (c *Config) override(lookup func(string) (string, bool)) error {
 	return c.Check()
 }
 
-// Map returns c as nested maps, for JSON: of sections, of keys.
+// Map returns c as nested maps, for JSON: a map of sections, each a map of keys.
 func (c Config) Map() (out map[string]any) {
 	if _, err := toml.Decode(c.String(), &out); err != nil {
-		panic(err) // it was written here
+		panic(err) // cannot be: String wrote the text
 	}
 	return out
 }

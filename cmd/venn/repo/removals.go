@@ -11,18 +11,19 @@ import (
 
 const removalsFile = "removals"
 
-// Removals keeps a mark that changes when keys are removed: while it stays, every key given to the daemon is still
-// there. It outlasts the daemon. It costs one write, at the first removal after it was read. It is safe for concurrent
-// use.
+// Removals keeps a mark on disk that changes when keys are removed. While the mark is the same, every key that was
+// given to the daemon is still there. The mark is written again only at the first removal after Mark returned it. It
+// is safe for concurrent use.
 type Removals struct {
 	name string
 
 	mu   sync.Mutex
 	mark string
-	told bool // somebody may remember the mark
+	told bool // a caller of Mark may remember the mark
 }
 
-// OpenRemovals opens the mark of a repository. It makes a new one if there was none, or if the store has lost its keys.
+// OpenRemovals reads the mark of a repository. It makes a new mark if there is none, or if the store has lost its
+// keys.
 func (r Repo) OpenRemovals(lost bool) (*Removals, error) {
 	m := &Removals{name: r.path(removalsFile), told: true}
 	b, err := os.ReadFile(m.name)
@@ -35,7 +36,7 @@ func (r Repo) OpenRemovals(lost bool) (*Removals, error) {
 	return m, nil
 }
 
-// Mark returns the mark. It waits for removals under way.
+// Mark returns the mark. It waits until removals under way have ended.
 func (m *Removals) Mark() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -43,7 +44,7 @@ func (m *Removals) Mark() string {
 	return m.mark
 }
 
-// Remove changes the mark if somebody may remember it, and calls f, which removes keys.
+// Remove changes the mark if a caller of Mark may remember it, and then calls f, which removes keys.
 func (m *Removals) Remove(f func() error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

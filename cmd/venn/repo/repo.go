@@ -1,4 +1,4 @@
-// Package repo is the folder in which a daemon keeps its identity, its configuration and its store.
+// Package repo manages the folder in which a daemon keeps its identity, its configuration and its store.
 package repo
 
 import (
@@ -30,20 +30,20 @@ const (
 )
 
 var (
-	// ErrNone says that there is no repository.
+	// ErrNone says that a folder has no repository.
 	ErrNone = errors.New("no repository")
-	// ErrExists says that there is one already.
+	// ErrExists says that a folder has a repository already.
 	ErrExists = errors.New("repository exists")
 	// ErrIdentity says that the identity file cannot be used.
 	ErrIdentity = errors.New("identity")
-	// ErrLocked says that a daemon runs on the repository.
+	// ErrLocked says that a daemon is running on the repository.
 	ErrLocked = errors.New("a daemon is running")
 )
 
 // Repo is the folder of a repository.
 type Repo struct{ Dir string }
 
-// Default returns the folder used when none is named: VENN_PATH, or .venn in the home folder.
+// Default returns the folder that is used when none is named: VENN_PATH, or .venn in the home folder.
 func Default() (string, error) {
 	if dir := os.Getenv("VENN_PATH"); dir != "" {
 		return dir, nil
@@ -55,13 +55,13 @@ func Default() (string, error) {
 	return dir, nil
 }
 
-// atHome returns the folder of a user's one peer.
+// atHome returns the default folder of a user's one peer: .venn in the home folder.
 func atHome() (string, error) {
 	home, err := os.UserHomeDir()
 	return filepath.Join(home, ".venn"), err
 }
 
-// isDefault reports whether the repository is in the default folder, for a user's one peer.
+// isDefault reports whether the repository is .venn in the home folder.
 func (r Repo) isDefault() bool {
 	home, err := atHome()
 	if err != nil {
@@ -71,7 +71,7 @@ func (r Repo) isDefault() bool {
 	return err == nil && dir == filepath.Clean(home)
 }
 
-// Init makes a repository with a new identity, as InitAs does.
+// Init makes a repository with a new identity. For the rest see InitAs.
 func Init(dir string, change ...func(*Config)) (Repo, error) {
 	key, _, err := crypto.GenerateEd25519Key(rand.Reader)
 	if err != nil {
@@ -80,9 +80,9 @@ func Init(dir string, change ...func(*Config)) (Repo, error) {
 	return InitAs(dir, key, change...)
 }
 
-// InitAs makes a repository with an identity and a configuration, which change, if any, changes; a configuration that
-// is there already is kept. Ports are free ones; in the default folder, peers are listened to on DefaultPort. Nothing
-// is left behind when it fails.
+// InitAs makes a repository with an identity and a new configuration, which the functions change may change. It
+// keeps a configuration that is there already. The ports are free ones; in .venn in the home folder, peers have
+// DefaultPort. If it fails, it removes a folder that it made.
 func InitAs(dir string, key crypto.PrivKey, change ...func(*Config)) (Repo, error) {
 	r := Repo{dir}
 	if err := os.MkdirAll(filepath.Dir(filepath.Clean(dir)), 0o700); err != nil {
@@ -92,7 +92,8 @@ func InitAs(dir string, key crypto.PrivKey, change ...func(*Config)) (Repo, erro
 	if made != nil && !errors.Is(made, fs.ErrExist) {
 		return r, made
 	}
-	return r, whileLocked(context.Background(), r.path(configLock), func() error { // of several at once, one makes it
+	// of several processes at once, one makes it
+	return r, whileLocked(context.Background(), r.path(configLock), func() error {
 		err := r.fill(key, change)
 		if err != nil && made == nil && !errors.Is(err, ErrExists) {
 			_ = os.RemoveAll(dir)
@@ -125,10 +126,10 @@ func (r Repo) fill(key crypto.PrivKey, change []func(*Config)) error {
 			return err
 		}
 	}
-	return writeFile(r.path(identityFile), b) // last: it makes the folder a repository
+	return writeFile(r.path(identityFile), b) // written last, because the file makes the folder a repository
 }
 
-// Open finds the repository in a folder.
+// Open returns the repository in a folder. The error matches ErrNone if there is none.
 func Open(dir string) (Repo, error) {
 	r := Repo{dir}
 	_, err := os.Stat(r.path(identityFile))
@@ -141,8 +142,8 @@ func Open(dir string) (Repo, error) {
 	return r, err
 }
 
-// Option returns the option of the command line that names the repository, after a space and quoted for a shell if need
-// be; empty if it is the default one.
+// Option returns the option of the command line that names the repository, for use in messages. It begins with a
+// space, and is quoted for a shell where needed. It is empty for the default folder.
 func (r Repo) Option() string {
 	if dir, err := Default(); err == nil && dir == r.Dir {
 		return ""
@@ -153,7 +154,7 @@ func (r Repo) Option() string {
 	return " --repo '" + strings.ReplaceAll(r.Dir, "'", `'\''`) + "'"
 }
 
-// plain are the characters that mean nothing to a shell.
+// plain has the characters that mean nothing special to a shell.
 const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:+,@%-"
 
 func (r Repo) path(name string) string { return filepath.Join(r.Dir, name) }
@@ -164,16 +165,16 @@ func (r Repo) Store() string { return r.path(storeFolder) }
 // Mirror returns the folder of the mirror's cache.
 func (r Repo) Mirror() string { return r.path(mirrorFolder) }
 
-// Socket returns the Unix socket on which the daemon listens to commands.
+// Socket returns the path of the Unix socket on which the daemon listens for commands.
 func (r Repo) Socket() string { return r.path(socketFile) }
 
-// ConfigPath returns the configuration file.
+// ConfigPath returns the path of the configuration file.
 func (r Repo) ConfigPath() string { return r.path(configFile) }
 
-// Free returns the bytes that are free on the repository's disk.
+// Free returns the number of free bytes on the repository's disk.
 func (r Repo) Free() (uint64, error) { return FreeBytes(r.Dir) }
 
-// FreeBytes returns the bytes that are free for the user on the disk of a folder.
+// FreeBytes returns the number of bytes that are free for the user on the disk of a folder.
 func FreeBytes(dir string) (uint64, error) {
 	free, err := freeBytes(dir)
 	if err != nil {
@@ -182,7 +183,7 @@ func FreeBytes(dir string) (uint64, error) {
 	return free, nil
 }
 
-// Identity reads the private key. It refuses a file that others may read.
+// Identity reads the private key of the peer. It returns an error if others may read the file.
 func (r Repo) Identity() (crypto.PrivKey, error) {
 	name := r.path(identityFile)
 	info, err := os.Stat(name)
@@ -199,7 +200,7 @@ func (r Repo) Identity() (crypto.PrivKey, error) {
 	return key, err
 }
 
-// errNoKey says that a file holds something other than a private key.
+// errNoKey says that a file has no private key in it.
 var errNoKey = errors.New("no private key")
 
 // ReadIdentity reads the private key of a peer from a copy of its identity file.
@@ -215,7 +216,8 @@ func ReadIdentity(name string) (crypto.PrivKey, error) {
 	return key, nil
 }
 
-// SwarmKey returns the key of a private network: the file swarm.key in the repository. It is nil if there is none.
+// SwarmKey opens the file swarm.key of the repository, the key of a private network. It returns nil if there is
+// none.
 func (r Repo) SwarmKey() (*os.File, error) {
 	f, err := os.Open(r.path(swarmFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -224,7 +226,7 @@ func (r Repo) SwarmKey() (*os.File, error) {
 	return f, err
 }
 
-// Lock makes sure that one daemon runs on a repository. The lock ends with the process, or with unlock.
+// Lock locks the repository, so that only one daemon runs on it. The lock ends with the process, or with unlock.
 func (r Repo) Lock() (unlock func(), err error) {
 	unlock, err = lock(r.path(lockFile))
 	if errors.Is(err, errHeld) {
@@ -236,7 +238,7 @@ func (r Repo) Lock() (unlock func(), err error) {
 // errHeld says that another process holds a lock.
 var errHeld = errors.New("locked")
 
-// lock locks a file, which it makes if there is none. The lock ends with the process, or with unlock.
+// lock locks a file, and makes it if it is missing. The lock ends with the process, or with unlock.
 func lock(name string) (unlock func(), err error) {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -252,7 +254,8 @@ func lock(name string) (unlock func(), err error) {
 // lockWait is the time between two tries for a lock that another process holds.
 const lockWait = 20 * time.Millisecond
 
-// whileLocked calls f while no other process holds the lock of a file. It waits for processes that do, until ctx ends.
+// whileLocked calls f while this process holds the lock of a file. It waits for other processes that hold the lock,
+// until ctx ends.
 func whileLocked(ctx context.Context, name string, f func() error) error {
 	for {
 		unlock, err := lock(name)
@@ -271,8 +274,8 @@ func whileLocked(ctx context.Context, name string, f func() error) error {
 	}
 }
 
-// Create opens a file to be written from its beginning, as os.Create does. It returns an error while another process
-// writes the file. One that is not regular, such as a pipe, is not truncated.
+// Create opens a file and truncates it, as os.Create does. It returns an error while another process writes the file
+// by Create. It does not truncate a file that is not regular, such as a pipe.
 func Create(name string) (*os.File, error) {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o666)
 	if err != nil {
@@ -291,18 +294,19 @@ func Create(name string) (*os.File, error) {
 	return f, nil
 }
 
-// writeFile writes a file whole or not at all, for its owner only.
+// writeFile replaces a file, whole or not at all. Only its owner may read it.
 func writeFile(name string, b []byte) error {
 	return WriteFile(name, 0o600, func(w io.Writer) error { _, err := w.Write(b); return err })
 }
 
-// WriteFile replaces a file with the output of write, or leaves the file as it was after an error. mode is the new
-// file's, before the umask.
+// WriteFile replaces a file with what write writes. After an error the file is as before. mode is the new file's
+// mode, before the umask.
 func WriteFile(name string, mode fs.FileMode, write func(io.Writer) error) error {
 	return put(name, mode, write, func() error { return nil })
 }
 
-// MakeFile does WriteFile for a name that is free: else it returns fs.ErrExist, also if the file is made meanwhile.
+// MakeFile does the same as WriteFile for a file that does not exist. It returns fs.ErrExist if it does, even if it
+// was made meanwhile.
 func MakeFile(name string, mode fs.FileMode, write func(io.Writer) error) error {
 	claim := func() error {
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
@@ -314,12 +318,13 @@ func MakeFile(name string, mode fs.FileMode, write func(io.Writer) error) error 
 	return put(name, mode, write, claim)
 }
 
-// put writes a file beside the place of another, and puts it there if the place may be taken.
+// put writes a temporary file beside the named one. Then it calls take, and if that returns no error, renames the
+// file.
 func put(name string, mode fs.FileMode, write func(io.Writer) error, take func() error) (err error) {
 	temporary := filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+"."+rand.Text())
 	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
-		p.Path = name // the user knows of no other
+		p.Path = name // errors name the file that the user knows
 	}
 	if err != nil {
 		return err
@@ -339,8 +344,8 @@ func put(name string, mode fs.FileMode, write func(io.Writer) error, take func()
 	return SyncFolder(filepath.Dir(name))
 }
 
-// SyncFolder makes earlier changes of a folder durable: files made, renamed or removed. Some systems have folders that
-// cannot be synced: they keep their own order, and there is no error.
+// SyncFolder makes earlier changes of a folder durable: files made, renamed or removed. Some systems cannot sync a
+// folder, and keep its changes in order themselves: then there is no error.
 func SyncFolder(dir string) error {
 	f, err := os.Open(dir)
 	if err == nil {

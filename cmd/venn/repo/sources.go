@@ -10,19 +10,20 @@ import (
 	"time"
 )
 
-// Source is the state of a source of keys, as last noted by the command that follows it.
+// Source is the state of a source of keys, as the command that follows it has last noted it.
 type Source struct {
-	Name     string    `json:"source"`
-	Servers  []string  `json:"served_by"`        // multiaddrs with /p2p/ID of peers that serve the content; empty: none known
-	Failed   string    `json:"failed,omitempty"` // why its keys are suspended; empty: they are not
-	Since    time.Time `json:"since"`            // of the last change of servers or failed
+	Name string `json:"source"`
+	// multiaddrs with /p2p/ID of peers that serve the content; empty: none is known
+	Servers  []string  `json:"served_by"`
+	Failed   string    `json:"failed,omitempty"` // reason why its keys are suspended; empty: they are not suspended
+	Since    time.Time `json:"since"`            // time of the last change of Servers or Failed
 	Followed bool      `json:"followed"`         // a command follows it now
 }
 
-// sourceSuffix ends the names of the files of sources, which lie beside the claims of their imports.
+// sourceSuffix ends the names of the files of sources, which are in the folder of imports.
 const sourceSuffix = ".json"
 
-// Note stores s, the import's knowledge of its source, for Sources. Note sets Followed itself.
+// Note stores s as the state of the import's source. Sources sets Followed, whatever is stored.
 func (i *Import) Note(s Source) error {
 	b, err := json.Marshal(s)
 	if err != nil {
@@ -31,7 +32,8 @@ func (i *Import) Note(s Source) error {
 	return writeFile(i.name+sourceSuffix, append(b, '\n'))
 }
 
-// Sources returns the sources that commands follow or have followed.
+// Sources returns the sources that commands follow or have followed. If some cannot be read, it returns the others
+// with the error.
 func (r Repo) Sources() (all []Source, err error) {
 	names, err := fs.Glob(os.DirFS(r.path(importsFolder)), "*"+sourceSuffix)
 	for _, name := range names {

@@ -12,7 +12,7 @@ import (
 // modesCount is true because a file's mode decides who may read it.
 const modesCount = true
 
-// tryLock locks a file until it is closed. It returns errHeld when another process has locked it.
+// tryLock locks a file until it is closed. It returns errHeld if another process has locked it.
 func tryLock(f *os.File) error {
 	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
@@ -21,7 +21,7 @@ func tryLock(f *os.File) error {
 	return err
 }
 
-// Private calls f. Nobody but the user may open the files and sockets that the process makes meanwhile.
+// Private calls f. Only the user may open the files and sockets that the process makes meanwhile.
 func Private(f func() error) error {
 	defer unix.Umask(unix.Umask(0o077))
 	return f()

@@ -7,12 +7,12 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// modesCount is false because a file's mode does not decide who may read it. Access lists do, and those of a user's own
-// folders let in nobody else.
+// modesCount is false because a file's mode does not decide who may read it. Access lists do, and those of a user's
+// own folders admit only the user.
 const modesCount = false
 
-// tryLock locks a file until it is closed. It returns errHeld when another process has locked it. What is locked lies
-// beyond the end of every file, so that others may read it.
+// tryLock locks a file until it is closed. It returns errHeld if another process has locked it. The locked byte is
+// beyond the end of every file, so that others may read the file.
 func tryLock(f *os.File) error {
 	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
 	err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, &windows.Overlapped{OffsetHigh: 1 << 30})
@@ -22,7 +22,7 @@ func tryLock(f *os.File) error {
 	return err
 }
 
-// Private calls f. Access lists of the user's own folders let in no others.
+// Private calls f. The access lists of the user's own folders admit only the user.
 func Private(f func() error) error { return f() }
 
 func freeBytes(dir string) (uint64, error) {

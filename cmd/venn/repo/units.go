@@ -6,29 +6,29 @@ import (
 	"strings"
 )
 
-// unit is a name for a number of bits a second or of bytes.
+// unit is a unit of rates or sizes: its name, and its size in bit/s or bytes.
 type unit struct {
 	name string
 	size int64
 }
 
-// The units of quantities. Names are compared without regard to case; a number without one is in the smallest.
+// The units of rates and sizes. Case does not matter. A number without a unit is in bit/s or bytes.
 var (
 	rates = []unit{{"kbit", 1e3}, {"mbit", 1e6}, {"gbit", 1e9}, {"bit", 1}}
 	sizes = []unit{{"kib", 1 << 10}, {"mib", 1 << 20}, {"gib", 1 << 30}, {"kb", 1e3}, {"mb", 1e6}, {"gb", 1e9}, {"b", 1}}
 )
 
-// ParseRate returns bits a second: 20mbit and 20000000 are the same.
+// ParseRate parses a rate and returns it in bit/s: 20mbit and 20000000 are the same.
 func ParseRate(text string) (int64, error) {
 	return parse(text, rates, "a whole number of bits a second, such as 20mbit (bit, kbit, mbit, gbit)")
 }
 
-// ParseBytes returns a number of bytes: 64MiB and 67108864 are the same.
+// ParseBytes parses a size and returns it in bytes: 64MiB and 67108864 are the same.
 func ParseBytes(text string) (int64, error) {
 	return parse(text, sizes, "a whole number of bytes, such as 64MiB (B, kB, MB, GB, KiB, MiB, GiB)")
 }
 
-// parse reads a whole number, 0 or more, with a unit or without.
+// parse parses a whole number, 0 or more, with or without a unit.
 func parse(text string, units []unit, want string) (int64, error) {
 	digits, size := strings.ToLower(text), int64(1)
 	for _, u := range units {
