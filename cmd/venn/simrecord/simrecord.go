@@ -1,5 +1,5 @@
-// Package simrecord records simulated networks as package view shows them. It is apart from view, so that the daemon,
-// which serves a view of its own, does not reach the simulator.
+// Package simrecord records simulated networks as recordings of package view. It is not part of view, so that the
+// daemon, which serves a view, does not import the simulator.
 package simrecord
 
 import (
@@ -22,12 +22,13 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/venn"
 )
 
-// manyPeers is the number of peers up to which looks are one second of virtual time apart. With n times that number,
-// they are n seconds apart, which bounds the recording.
+// manyPeers is the number of peers up to which looks are one second of virtual time apart. With n times as many,
+// they are n seconds apart. That bounds the size of the recording.
 const manyPeers = 500
 
-// Recorder records a simulated network of venn's peers. A look at it writes the changes since the last look; queries,
-// summaries, and what peers learn of them, have times of their own. The same run gives the same bytes.
+// Recorder records a simulated network of venn's peers. A look writes what changed since the last look. Queries,
+// summaries, and what peers learn of these, have the times at which they happened. The same run gives the same
+// bytes.
 type Recorder struct {
 	out   *view.Writer
 	every time.Duration
@@ -35,16 +36,16 @@ type Recorder struct {
 	begun bool
 	last  time.Duration
 
-	sessions []session // by peer
+	sessions []session // by number of the peer
 }
 
-// New begins a recording with its header. Looks are a second apart, or one for every 500 peers.
+// New returns a Recorder, and writes the header.
 func New(w io.Writer, program string) (*Recorder, error) {
 	out, err := view.NewWriter(w, view.Header{Source: "simulation", Network: "simulated", Program: program, Began: time.Unix(0, 0).UTC()})
 	return &Recorder{out: out}, err
 }
 
-// Look records the state at a time, if a look is due. The last look, at the end, is always due.
+// Look records the state at a time, if a look is due. The last one, at the end of the run, is always due.
 func (r *Recorder) Look(s *sim.Sim, now, end time.Duration) error {
 	n := s.Data().Peers()
 	if !r.begun {
@@ -75,7 +76,7 @@ func (r *Recorder) Look(s *sim.Sim, now, end time.Duration) error {
 	return r.out.Flush()
 }
 
-// simulatedPeer returns the fixed properties of a peer. Peers of one interest are a group.
+// simulatedPeer returns the fixed properties of a peer. Peers with an interest in common are a group.
 func simulatedPeer(s *sim.Sim, i int) view.Peer {
 	up, _ := s.Rates(strategy.ID(i))
 	p := view.Peer{N: i, Name: fmt.Sprint("peer-", i), ID: fmt.Sprint("simulated-", i), Class: scenario.Rate(up).String(), Rate: up, Self: true}
@@ -85,21 +86,22 @@ func simulatedPeer(s *sim.Sim, i int) view.Peer {
 	return p
 }
 
-// noted is an event of a time of its own.
+// noted is an event with the time at which it happened.
 type noted struct {
 	at    time.Duration
 	event view.Event
 }
 
-// session counts the work of a peer since it came.
+// session has what the Recorder knows of a peer since it came online.
 type session struct {
-	peer                  venn.Watched // another one has come since, if it is not the present one
+	peer                  venn.Watched // the session's machine; a new session begins when the peer has another one
 	latest                map[wire.PeerID]uint32
-	asked                 map[routing.QueryID]view.Query // under way
-	pubsub, direct, delta int                            // bytes of summaries learned, by the way on which they came
+	asked                 map[routing.QueryID]view.Query // queries under way
+	pubsub, direct, delta int                            // bytes of parts received, by the way on which they came
 }
 
-// notes records what peers did since the last look, in the order of time. Notes of a peer that has gone since are lost.
+// notes records what peers did since the last look, in order of time. The notes of a peer that has left since are
+// lost.
 func (r *Recorder) notes(s *sim.Sim, n int, now time.Duration) error {
 	var all []noted
 	for i := range n {
@@ -123,8 +125,8 @@ func (r *Recorder) notes(s *sim.Sim, n int, now time.Duration) error {
 	return nil
 }
 
-// take returns the notes of peer i: summaries published, queries that ended, and last what it learned of others, of
-// each epoch once.
+// take returns the notes of peer i as events: summaries published, queries that ended, and then one event with what
+// it learned of others, each epoch once.
 func (s *session) take(i int) (published []noted) {
 	var ended []noted
 	learned, last := view.Learned{N: i}, time.Duration(0)
@@ -159,7 +161,7 @@ func (s *session) take(i int) (published []noted) {
 	return published
 }
 
-// count counts the bytes of parts learned.
+// count counts the bytes of parts that the peer received.
 func (s *session) count(e event.Learned) {
 	switch {
 	case e.Delta > 0:
@@ -171,7 +173,7 @@ func (s *session) count(e event.Learned) {
 	}
 }
 
-// look returns the state of a peer. An absent peer holds nothing and has no links.
+// look returns the state of a peer. An absent peer holds nothing of others and has no links.
 func (r *Recorder) look(s *sim.Sim, i int, now time.Duration) []view.Event {
 	status, held, links := view.Status{N: i, Keys: len(s.Collection(strategy.ID(i)))}, view.Held{N: i}, view.Links{N: i, Links: []view.Link{}}
 	p, ok := s.Peer(strategy.ID(i)).(venn.Watched)
@@ -210,7 +212,8 @@ func simulatedLinks(s *sim.Sim, p strategy.ID, o *overlay.Overlay) []view.Link {
 		if nb, ok := chosen[to]; ok {
 			l.Kind = nb.Kind.String()
 			if nb.Overlap.Confidence > 0 {
-				l.Share = math.Round(nb.Overlap.Value*100) / 100 // the second decimal is within its error
+				// more decimals would be less than the estimate's error
+				l.Share = math.Round(nb.Overlap.Value*100) / 100
 			}
 		}
 		links = append(links, l)
@@ -218,7 +221,7 @@ func simulatedLinks(s *sim.Sim, p strategy.ID, o *overlay.Overlay) []view.Link {
 	return links
 }
 
-// end returns a query that has ended.
+// end returns a query with its result.
 func end(q view.Query, e routing.Done) view.Query {
 	s := e.Stats
 	q.End, q.Millis, q.Probes, q.False, q.Messages = cmp.Or(e.Err, s.End.String()), view.Millis(s.Elapsed), s.Probes, s.FalseProbes, s.Messages
