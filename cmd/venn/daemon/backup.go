@@ -13,8 +13,8 @@ import (
 	"github.com/venn-p2p/venn/node/store"
 )
 
-// Backup writes the contents of a repository's store: see package store. No daemon may run on the repository. Before
-// that it calls opened with the number of keys.
+// Backup writes the contents of a repository's store to w, in the form of package store. No daemon may run on the
+// repository. It first calls opened with the number of keys.
 func Backup(ctx context.Context, r repo.Repo, w io.Writer, opened func(keys int), log *slog.Logger) (err error) {
 	var d daemon
 	if err := d.take(r, log); err != nil {
@@ -28,8 +28,8 @@ func Backup(ctx context.Context, r repo.Repo, w io.Writer, opened func(keys int)
 	return d.store.Backup(ctx, w)
 }
 
-// Restore makes the store of a repository without one from a backup: whole, or not at all. It returns the number of
-// keys in it.
+// Restore makes a store from a backup, for a repository without a store: whole, or not at all. It returns the number
+// of keys in the store.
 func Restore(ctx context.Context, r repo.Repo, backup io.ReadSeeker, log *slog.Logger) (keys int, err error) {
 	var d daemon
 	if err := d.take(r, log); err != nil {
@@ -46,7 +46,7 @@ func Restore(ctx context.Context, r repo.Repo, backup io.ReadSeeker, log *slog.L
 		return 0, err
 	}
 	made := r.Store() + ".new"
-	if err := os.RemoveAll(made); err != nil { // of a restore that was broken off
+	if err := os.RemoveAll(made); err != nil { // left by a restore that was interrupted
 		return 0, err
 	}
 	defer func() {
@@ -61,7 +61,7 @@ func Restore(ctx context.Context, r repo.Repo, backup io.ReadSeeker, log *slog.L
 	if err := errors.Join(store.Restore(ctx, db, backup), db.Close()); err != nil {
 		return 0, err
 	}
-	if _, err := r.OpenRemovals(true); err != nil { // keys that were given after the backup are not there
+	if _, err := r.OpenRemovals(true); err != nil { // a new mark: keys given after the backup are not in the store
 		return 0, err
 	}
 	if err := os.Rename(made, r.Store()); err != nil {

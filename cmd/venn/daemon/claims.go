@@ -10,9 +10,9 @@ import (
 	"github.com/venn-p2p/venn/node/mirror"
 )
 
-// claims is the router of a mirror, which shares the node's keys with users and followers. Like a follower, it claims
-// the keys that it adds and the keys that others claim. It takes back only keys that it claims and no follower does. A
-// key that a user has added, before or since, is not its own.
+// claims is the router of a mirror, which shares the node's keys with users and followers. Like a follower, it
+// claims the keys that it adds, and keys that others had claimed before. It takes back only keys that it claims and
+// no follower does. It does not claim a key that a user has added, before or since.
 type claims struct {
 	mirror.Router
 	node *node.Node
@@ -33,7 +33,7 @@ func openClaims(ctx context.Context, r repo.Repo, n *node.Node) (*claims, error)
 	return &claims{Router: mirror.Over(n), node: n, log: log, ours: ours}, nil
 }
 
-// Advertise claims keys, and adds them. It does not wait for followers: a client waits for it.
+// Advertise claims keys, and adds them to the node's. It does not wait for followers, because a client waits for it.
 func (c *claims) Advertise(ctx context.Context, keys ...[]byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -60,7 +60,7 @@ func (c *claims) Advertise(ctx context.Context, keys ...[]byte) error {
 	return c.Router.Advertise(ctx, keys...)
 }
 
-// Withdraw takes back the claims of keys, and the keys that nobody else has added or claims.
+// Withdraw takes back the claims of keys. It removes those keys that no follower claims, and no user has added.
 func (c *claims) Withdraw(ctx context.Context, keys ...[]byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -80,14 +80,14 @@ func (c *claims) Withdraw(ctx context.Context, keys ...[]byte) error {
 	return c.drop(keys)
 }
 
-// leave takes back the claims of keys that a user is about to add.
+// leave takes back the claims of keys that a user is about to add. The keys stay.
 func (c *claims) leave(keys [][]byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.drop(keys)
 }
 
-// drop takes back claims. c.mu is held.
+// drop takes back the claims of keys. c.mu is held.
 func (c *claims) drop(keys [][]byte) error {
 	var dropped []string
 	for _, k := range keys {

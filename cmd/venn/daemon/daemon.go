@@ -1,5 +1,5 @@
-// Package daemon runs a node as a program of its own, on the repository of a user. It makes the libp2p host, opens the
-// store and finds peers. It serves the node to commands and to other programs on the machine.
+// Package daemon runs a node as a program, on the repository of a user. It makes the libp2p host, opens the store
+// and finds peers. It serves the node to the user's commands and to other programs.
 package daemon
 
 import (
@@ -32,13 +32,13 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Options are the caller's settings of a daemon.
+// Options are the settings of a daemon by its caller.
 type Options struct {
-	Bootstrap []peer.AddrInfo // besides the configuration's
-	Place     string          // of the mirror; empty: the configuration's
+	Bootstrap []peer.AddrInfo // peers to begin with, besides the configuration's
+	Place     string          // label of the mirror's place; empty: the configuration's
 	Version   string
 	Log       *slog.Logger
-	Level     *slog.LevelVar // of Log; nil: it cannot be changed
+	Level     *slog.LevelVar // level of Log; nil: it cannot be changed while the daemon runs
 	Ready     func(Started)  // called once the daemon serves; may be nil
 }
 
@@ -48,10 +48,10 @@ type Started struct {
 	Addresses []string `json:"addresses"`
 	HTTP      string   `json:"http,omitempty"`
 	Mirror    string   `json:"mirror,omitempty"`
-	Keys      int      `json:"keys"` // as in the status: with that by which mirrors meet
+	Keys      int      `json:"keys"` // number of keys, as in the status: it includes the key by which mirrors meet
 }
 
-// Run runs a daemon on a repository until ctx ends; that is no error.
+// Run runs a daemon on a repository until ctx ends. The end of ctx is no error.
 func Run(ctx context.Context, r repo.Repo, o Options) error { return run(ctx, r, o, new(daemon)) }
 
 func run(ctx context.Context, r repo.Repo, o Options, d *daemon) (err error) {
@@ -68,7 +68,7 @@ func run(ctx context.Context, r repo.Repo, o Options, d *daemon) (err error) {
 	return d.serve(ctx)
 }
 
-// daemon holds the open parts of a daemon. closers are called last to first.
+// daemon has the open parts of a daemon. closers are called from the last to the first.
 type daemon struct {
 	repo repo.Repo
 	cfg  repo.Config
@@ -84,14 +84,14 @@ type daemon struct {
 	node       *node.Node
 	serving    *serving
 	control    net.Listener
-	public     net.Listener // nil: none
+	public     net.Listener // nil: there is none
 	clients    net.Listener // of the mirror; nil: there is none
 	mirror     *mirror.Mirror
 	claims     *claims // of the mirror; nil: there is none
 	closers    []func() error
 }
 
-// take reads the configuration of a repository, and keeps other daemons from it until close.
+// take reads the configuration of a repository, and locks the repository against other daemons until close.
 func (d *daemon) take(r repo.Repo, log *slog.Logger) (err error) {
 	d.repo, d.log = r, log
 	if d.cfg, err = r.Config(); err != nil {
@@ -143,10 +143,10 @@ func (d *daemon) openStore(ctx context.Context) error {
 	return nil
 }
 
-// readsEvery is the time between two lines of the store's progress.
+// readsEvery is the time between two lines about the store's progress.
 const readsEvery = 2 * time.Second
 
-// reads returns a function that logs the progress of the store while it reads all keys, with the time left.
+// reads returns a function that logs progress, with the time left, while the store reads all its keys.
 func (d *daemon) reads() func(keys, about int) {
 	var begun, said time.Time
 	return func(keys, about int) {
@@ -169,8 +169,8 @@ func (d *daemon) reads() func(keys, about int) {
 	}
 }
 
-// closed closes a store. All keys are on disk by then; a write that fails for want of room only makes the next start
-// slow.
+// closed closes a store. All keys are on disk before. If the disk is full, it returns no error: a failed write only
+// makes the next start slower.
 func (d *daemon) closed(s *store.Store) error {
 	err := s.Close()
 	if errors.Is(err, syscall.ENOSPC) {
@@ -180,8 +180,8 @@ func (d *daemon) closed(s *store.Store) error {
 	return err
 }
 
-// listenHTTP opens the sockets for commands and programs before all else. A port in use thus ends the daemon early, and
-// programs that connect while the store opens wait.
+// listenHTTP opens the sockets for commands and programs, before all other parts. So a port in use ends the daemon
+// early, and programs that connect while the store opens have to wait, but are not refused.
 func (d *daemon) listenHTTP(ctx context.Context) (err error) {
 	if d.control, err = listenSocket(d.repo.Socket()); err != nil {
 		return err
@@ -194,7 +194,7 @@ func (d *daemon) listenHTTP(ctx context.Context) (err error) {
 	return err
 }
 
-// listenAt opens the socket of a section of the configuration; nil if it has no address.
+// listenAt listens on the address of a section of the configuration. It returns nil if there is no address.
 func (d *daemon) listenAt(ctx context.Context, section, address string) (net.Listener, error) {
 	if address == "" {
 		return nil, nil
@@ -207,11 +207,11 @@ func (d *daemon) listenAt(ctx context.Context, section, address string) (net.Lis
 	return l, nil
 }
 
-// maxSocketName is the longest name of a Unix socket that all systems take.
+// maxSocketName is the longest name of a Unix socket, in bytes, that all systems accept.
 const maxSocketName = 103
 
 // listenSocket listens on a Unix socket that only its owner can open. The caller holds the repository's lock, so an
-// existing socket is left from a crash.
+// existing socket was left by a crash.
 func listenSocket(name string) (net.Listener, error) {
 	if len(name) > maxSocketName {
 		return nil, fmt.Errorf("the name of the socket %s has %d bytes, at most %d work: use a repository with a shorter name", name, len(name), maxSocketName)
@@ -240,7 +240,7 @@ func (d *daemon) openNode(ctx context.Context) (err error) {
 	for _, text := range d.cfg.Discovery.Bootstrap {
 		info, err := peer.AddrInfoFromString(text)
 		if err != nil {
-			return err // the configuration was checked
+			return err // cannot be: the configuration was checked
 		}
 		bootstrap = append(bootstrap, *info)
 	}
@@ -275,19 +275,20 @@ func (d *daemon) openNode(ctx context.Context) (err error) {
 	return nil
 }
 
-// found hands peers that multicast DNS finds to the node.
+// found gives the peers that multicast DNS finds to the node, as hints.
 type found struct{ n *node.Node }
 
 func (f found) HandlePeerFound(p peer.AddrInfo) { f.n.Hint(p) }
 
-// serviceName returns the network's name in multicast DNS: a hash, for names there are short and have few characters.
+// serviceName returns the network's name in multicast DNS. It is a hash, because names there are short and allow few
+// characters.
 func serviceName(networkName string) string {
 	h := fnv.New64a()
 	_, _ = io.WriteString(h, networkName)
 	return fmt.Sprintf("_venn-%08x._udp", uint32(h.Sum64()^h.Sum64()>>32))
 }
 
-// allKeys returns the keys of both stores.
+// allKeys returns the keys of both stores: first those that the node advertises, then the private ones.
 func (d *daemon) allKeys(ctx context.Context) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for _, s := range []*store.Store{d.store, d.store.Private()} {
@@ -300,7 +301,7 @@ func (d *daemon) allKeys(ctx context.Context) iter.Seq2[[]byte, error] {
 	}
 }
 
-// serve answers until ctx ends or something fails that cannot do without.
+// serve serves the node until ctx ends or one of its servers fails.
 func (d *daemon) serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -338,7 +339,7 @@ func (d *daemon) serve(ctx context.Context) error {
 	return <-errs
 }
 
-// watch waits until ctx ends, or the node closes itself, and returns why it did.
+// watch waits until ctx ends, or until the node closes itself. It returns why the node did.
 func (d *daemon) watch(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -348,7 +349,7 @@ func (d *daemon) watch(ctx context.Context) error {
 	}
 }
 
-// tell tells the service manager of a state. A daemon does without being heard.
+// tell sends a state to the service manager. An error is only logged: the daemon goes on.
 func (d *daemon) tell(state string) {
 	if err := notify(state); err != nil {
 		d.log.Warn("the service manager does not hear of it", "state", state, "err", err)

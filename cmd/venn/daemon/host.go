@@ -19,7 +19,7 @@ import (
 	"github.com/venn-p2p/venn/node/interfaces"
 )
 
-// checkHost checks the host's settings before the store opens, which may take long. A wrong setting thus ends the
+// checkHost checks the host's settings before the store opens, which may take long. So a wrong setting ends the
 // daemon at once.
 func (d *daemon) checkHost(context.Context) error {
 	key, err := d.repo.Identity()
@@ -57,7 +57,8 @@ func (d *daemon) openHost(context.Context) error {
 	}
 	opts := []libp2p.Option{
 		libp2p.Identity(key),
-		libp2p.ResourceManager(resources), libp2p.ConnectionManager(connections), libp2p.DisableMetrics(), // nobody reads them
+		// nobody reads these metrics
+		libp2p.ResourceManager(resources), libp2p.ConnectionManager(connections), libp2p.DisableMetrics(),
 		libp2p.Muxer(yamux.ID, node.Muxer), libp2p.UserAgent("venn/" + d.opts.Version), libp2p.EnableAutoNATv2(),
 	}
 	d.interfaces = interfaces.New()
@@ -87,7 +88,7 @@ func (d *daemon) openHost(context.Context) error {
 	return nil
 }
 
-// reachability returns the options by which peers behind a NAT are reached, this one or others.
+// reachability returns the options by which this peer, or others through it, can be reached behind a NAT.
 func (d *daemon) reachability() (opts []libp2p.Option, err error) {
 	nat := d.cfg.NAT
 	if nat.PortMap {
@@ -121,7 +122,8 @@ func (d *daemon) reachability() (opts []libp2p.Option, err error) {
 	return append(opts, libp2p.AddrsFactory(d.interfaces.Factory(func(own []ma.Multiaddr) []ma.Multiaddr { return announced(own, announce, also) }))), nil
 }
 
-// announced returns the addresses to tell peers: announce, or the host's own if it is empty, and the addresses of also.
+// announced returns the addresses to tell peers: announce, or the host's own if announce is empty, and those of
+// also.
 func announced(own, announce, also []ma.Multiaddr) []ma.Multiaddr {
 	if len(announce) > 0 {
 		own = announce
@@ -135,7 +137,7 @@ func announced(own, announce, also []ma.Multiaddr) []ma.Multiaddr {
 	return all
 }
 
-// multiaddrs parses the addresses of a key of the configuration.
+// multiaddrs parses the addresses in a key of the configuration.
 func multiaddrs(key string, texts []string) (out []ma.Multiaddr, err error) {
 	for _, text := range texts {
 		a, err := ma.NewMultiaddr(text)
@@ -147,7 +149,7 @@ func multiaddrs(key string, texts []string) (out []ma.Multiaddr, err error) {
 	return out, nil
 }
 
-// privateNetwork returns the pre-shared key of the network, if the repository has one.
+// privateNetwork returns the option with the network's pre-shared key, if the repository has one.
 func (d *daemon) privateNetwork() ([]libp2p.Option, error) {
 	f, err := d.repo.SwarmKey()
 	if f == nil || err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/venn-p2p/venn/node/mirror"
 )
 
-// openMirror opens the mirror on the node.
+// openMirror opens the mirror on the node, if the configuration has an address for it.
 func (d *daemon) openMirror(ctx context.Context) (err error) {
 	if d.clients == nil {
 		return nil
@@ -29,7 +29,7 @@ func (d *daemon) openMirror(ctx context.Context) (err error) {
 	return nil
 }
 
-// addKeys adds keys for a client: they are the mirror's no longer.
+// addKeys adds keys for a client of the API. The mirror no longer claims them.
 func (d *daemon) addKeys(ctx context.Context, keys ...[]byte) (added int, err error) {
 	if d.claims != nil {
 		if err := d.claims.leave(keys); err != nil {

@@ -16,13 +16,15 @@ import (
 // flushPause is the time that the database waits after a failed flush before it tries again.
 const flushPause = 200 * time.Millisecond
 
-// openPebble opens the database in a folder of a file system, nil for the system's. cache is the bytes of its cache.
+// openPebble opens the database in a folder. fs is its file system, nil the system's. cache is the size of its cache
+// in bytes.
 func openPebble(dir string, fs vfs.FS, cache int64, log *slog.Logger) (*pebbleds.Datastore, error) {
 	logger := &pebbleLog{store: dir, log: log}
 	opts := &pebble.Options{FS: fs, Logger: logger, EventListener: &pebble.EventListener{
 		BackgroundError: func(err error) {
 			logger.Errorf("background error: %s", err)
-			time.Sleep(flushPause) // it would try again at once, some thousand times a second while the disk is full
+			// without the pause it would try again at once, some thousand times a second while the disk is full
+			time.Sleep(flushPause)
 		},
 	}}
 	db, err := pebbleds.NewDatastore(dir, pebbleds.WithPebbleOpts(opts), pebbleds.WithCacheSize(cache))
@@ -34,8 +36,9 @@ func openPebble(dir string, fs vfs.FS, cache int64, log *slog.Logger) (*pebbleds
 
 const remedy = "put back a copy, or move it away to begin with no keys"
 
-// closePebble closes the database, and gives up after patience. On a full disk pebble would try for ever to flush its
-// memory. All of that is also in its log, which the next start reads. The process should end then.
+// closePebble closes the database, and gives up after patience. On a full disk pebble would try for ever to flush
+// its memory. The unflushed data is also in its log, which the next start reads. After giving up, the process should
+// end.
 func closePebble(db *pebbleds.Datastore, patience time.Duration, log *slog.Logger) error {
 	done := make(chan error, 1)
 	go func() { done <- db.Close() }()
@@ -48,18 +51,18 @@ func closePebble(db *pebbleds.Datastore, patience time.Duration, log *slog.Logge
 	}
 }
 
-// errorsEvery is the time between two errors that are logged.
+// errorsEvery is the least time between two errors that are logged.
 const errorsEvery = 10 * time.Second
 
-// pebbleLog logs the database's faults, at most a line now and then. A database that cannot go on ends the process: its
-// open requests get no answer, and what it acknowledged is on disk.
+// pebbleLog logs the database's errors, at most one every errorsEvery. A database that cannot go on ends the
+// process. Then open requests get no answer, but all changes that it acknowledged are on disk.
 type pebbleLog struct {
 	store string
 	log   *slog.Logger
 
 	mu   sync.Mutex
 	said time.Time
-	more int // errors since
+	more int // errors since then, which were not logged
 }
 
 func (*pebbleLog) Infof(string, ...any) {}
@@ -80,13 +83,13 @@ func (l *pebbleLog) Fatalf(format string, args ...any) {
 	os.Exit(1)
 }
 
-// oneLine is an error on one line whose own text may have several, such as a manifest that names missing files.
+// oneLine formats an error on one line. Its own text may have several, as for a manifest that names missing files.
 type oneLine struct{ error }
 
 func (e oneLine) Error() string { return strings.ReplaceAll(e.error.Error(), "\n", "; ") }
 func (e oneLine) Unwrap() error { return e.error }
 
-// firstLine leaves out stack traces.
+// firstLine returns the first line of a message, without the stack trace after it.
 func firstLine(format string, args []any) string {
 	line, _, _ := strings.Cut(fmt.Sprintf(format, args...), "\n")
 	return line

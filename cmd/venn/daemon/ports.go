@@ -17,8 +17,8 @@ import (
 	"github.com/venn-p2p/venn/cmd/venn/repo"
 )
 
-// choosePorts sets the addresses to listen on: the configuration's. If these are on the default port and another
-// program has it, they get a port of the peer's own.
+// choosePorts sets the addresses to listen on: those of the configuration. If they are on the default port and
+// another program has it, they get a port of the peer's own.
 func (d *daemon) choosePorts(id peer.ID) error {
 	d.listen = d.cfg.Addresses.Listen
 	err := portsFree(d.listen)
@@ -31,8 +31,8 @@ func (d *daemon) choosePorts(id peer.ID) error {
 	return nil
 }
 
-// leaveDefaultPort takes a port that follows from the peer's id, so that it is the same each time, or one of the next
-// few.
+// leaveDefaultPort sets the addresses to the first free of the ports that follow from the peer's id, so that it is
+// mostly the same at each start.
 func (d *daemon) leaveDefaultPort(id peer.ID) error {
 	var err error
 	for _, port := range ownPorts(id) {
@@ -55,14 +55,14 @@ func ownPorts(id peer.ID) (ports []int) {
 	return ports
 }
 
-// onPort reports whether all addresses that have a port have this one.
+// onPort reports whether all addresses, but those through relays, are on a port.
 func onPort(listen []string, port int) bool {
 	return !slices.ContainsFunc(listen, func(a string) bool {
 		return !strings.Contains(a, "/p2p-circuit") && !strings.Contains(a+"/", fmt.Sprintf("/tcp/%d/", port)) && !strings.Contains(a+"/", fmt.Sprintf("/udp/%d/", port))
 	})
 }
 
-// withPort replaces the default port in addresses.
+// withPort returns the addresses with port in place of the default one.
 func withPort(listen []string, port int) (out []string) {
 	for _, a := range listen {
 		for _, transport := range []string{"tcp", "udp"} {
@@ -74,8 +74,8 @@ func withPort(listen []string, port int) (out []string) {
 	return out
 }
 
-// sharesPort reports whether a host listens by TCP on a port whose UDP another program has. It happens when both start
-// at one time, because libp2p shares TCP ports.
+// sharesPort reports whether a host listens by TCP on a port, while another program has the same port by UDP. That
+// happens when both start at the same time, because libp2p shares TCP ports.
 func sharesPort(h host.Host, listen []string) bool {
 	listens := func(a string) bool {
 		return slices.ContainsFunc(h.Network().ListenAddresses(), func(l ma.Multiaddr) bool { return l.String() == a })
@@ -89,8 +89,8 @@ func sharesPort(h host.Host, listen []string) bool {
 	return false
 }
 
-// portsFree returns the error of an address whose port is in use, or of the last one if none can be listened on. libp2p
-// would not notice: it shares TCP ports with other programs that share them, and is content with one working address.
+// portsFree returns an error if the port of an address is in use, or if no address can be listened on. libp2p would
+// not notice: it shares TCP ports with other programs that do so, too, and is content with one working address.
 func portsFree(listen []string) error {
 	var failed error
 	works := false
@@ -99,11 +99,11 @@ func portsFree(listen []string) error {
 		if err != nil {
 			return err
 		}
-		a, _ = ma.SplitFunc(a, func(c ma.Component) bool { // the parts after TCP or UDP are not the system's
+		a, _ = ma.SplitFunc(a, func(c ma.Component) bool { // the system knows only the parts up to TCP or UDP
 			code := c.Protocol().Code
 			return code != ma.P_TCP && code != ma.P_UDP && code != ma.P_IP4 && code != ma.P_IP6
 		})
-		if len(a) == 0 { // a relay's
+		if len(a) == 0 { // the address goes through a relay
 			works = true
 			continue
 		}

@@ -20,26 +20,26 @@ import (
 	"github.com/venn-p2p/venn/node"
 )
 
-// servingID is the protocol by which a daemon names the peers that serve the content of its keys. They may be other
-// programs, such as the IPFS node that the keys were taken from. The answer has multiaddrs with /p2p/ID, one a line. It
-// is empty if the daemon serves the content itself.
+// servingID is the protocol by which a daemon names the peers that serve the content of its keys. These may be other
+// programs, such as the IPFS node from which the keys were taken. The answer has multiaddrs with /p2p/ID, one on
+// each line. It is empty if the daemon serves the content itself.
 const servingID protocol.ID = "/venn/serving/1.0.0"
 
 const (
-	maxServing  = 8 << 10          // bytes of an answer
-	maxServers  = 8                // peers in an answer
-	servingTime = 5 * time.Second  // for an exchange
-	servingKept = 30 * time.Second // for which an answer is kept
-	servingOwn  = time.Second      // for which the daemon's own is kept: files are read for it
-	servingMost = 1024             // answers kept
+	maxServing  = 8 << 10          // most bytes of an answer
+	maxServers  = 8                // most peers in an answer
+	servingTime = 5 * time.Second  // longest time of a question and its answer
+	servingKept = 30 * time.Second // time for which a peer's answer is kept
+	servingOwn  = time.Second      // time for which the daemon's own answer is kept, because files are read for it
+	servingMost = 1024             // most answers kept
 )
 
-// serving tells peers which peers serve this daemon's content, and asks them which serve theirs. It is safe for
+// serving tells other peers who serves this daemon's content, and asks them who serves theirs. It is safe for
 // concurrent use.
 type serving struct {
 	host host.Host
-	own  func() []string             // multiaddrs with /p2p/ID; none: the daemon itself
-	kept *lru.Cache[peer.ID, answer] // of peers, and of the daemon itself
+	own  func() []string             // returns multiaddrs with /p2p/ID; none: the daemon serves its content itself
+	kept *lru.Cache[peer.ID, answer] // answers of peers, and the daemon's own
 }
 
 type answer struct {
@@ -50,17 +50,17 @@ type answer struct {
 func newServing(h host.Host, own func() []string) *serving {
 	kept, err := lru.New[peer.ID, answer](servingMost)
 	if err != nil {
-		panic(err) // servingMost is not above 0
+		panic(err) // cannot be: servingMost is above 0
 	}
 	s := &serving{h, own, kept}
 	h.SetStreamHandler(servingID, s.handle)
 	return s
 }
 
-// servedBy returns the servers of the content: those configured, and the present ones of each source that is followed.
-// A source's addresses of a peer replace the configured ones. The result fits in an answer.
+// servedBy returns the addresses of the content's servers: those configured, and the present ones of each source. If
+// a source has addresses of a configured peer, they replace the configured ones. The result fits in an answer.
 func servedBy(r repo.Repo, configured []string) []string {
-	sources, _ := r.Sources() // an unreadable one counts as absent; status reports it
+	sources, _ := r.Sources() // an unreadable source counts as absent; status reports it
 	now := make(map[peer.ID][]string)
 	var order []peer.ID
 	add := func(addresses []string) {
@@ -118,8 +118,8 @@ func (s *serving) handle(stream network.Stream) {
 	_ = stream.Close()
 }
 
-// servers returns the peers that serve holder's content: by default, holder itself. A peer may name anybody, so its
-// answer is worth no more than a provider record in a DHT. The caller must check the content.
+// servers returns the peers that serve holder's content: by default, holder itself. A peer may name any others, so
+// its answer is worth no more than a provider record in a DHT. The caller must check the content.
 func (s *serving) servers(ctx context.Context, holder peer.AddrInfo) []peer.AddrInfo {
 	text, err := s.says(ctx, holder.ID)
 	if err != nil {
@@ -132,7 +132,7 @@ func (s *serving) servers(ctx context.Context, holder peer.AddrInfo) []peer.Addr
 	return by
 }
 
-// says returns the answer of a peer, or of the daemon itself.
+// says returns the answer of a peer, or the daemon's own. It asks a peer only if no answer is kept.
 func (s *serving) says(ctx context.Context, p peer.ID) (text string, err error) {
 	if a, ok := s.kept.Get(p); ok && time.Now().Before(a.until) {
 		return a.text, nil
@@ -161,18 +161,19 @@ func (s *serving) ask(ctx context.Context, p peer.ID) (string, error) {
 		return "", err
 	}
 	_ = stream.SetDeadline(time.Now().Add(servingTime))
-	b, err := io.ReadAll(io.LimitReader(stream, maxServing+1)) // a longer one is refused when it is parsed
+	b, err := io.ReadAll(io.LimitReader(stream, maxServing+1)) // a longer answer is refused when it is parsed
 	return string(b), err
 }
 
-// parseServers reads multiaddrs with /p2p/ID, one a line.
+// parseServers parses multiaddrs with /p2p/ID, one on each line.
 func parseServers(text string) (all []peer.AddrInfo, err error) {
 	if len(text) > maxServing {
 		return nil, fmt.Errorf("daemon: more than %d bytes of who serves", maxServing)
 	}
 	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == '\r' }) {
 		if strings.ContainsFunc(line, func(r rune) bool { return !unicode.IsPrint(r) }) {
-			return nil, errors.New("daemon: who serves: an address that cannot be shown") // a name may have any characters
+			// a DNS name in an address may have any characters
+			return nil, errors.New("daemon: who serves: an address that cannot be shown")
 		}
 		info, err := peer.AddrInfoFromString(line)
 		if err != nil {
