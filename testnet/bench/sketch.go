@@ -128,7 +128,7 @@ func sumUp(all [][]sketched, which int) (mean sketched, off float64) {
 		}
 	}
 	off = 100 * math.Abs(float64(held)/sketchTrials-confidence)
-	return mean, max(off, 100.0/sketchTrials) // the least distance that so many trials can show
+	return mean, max(off, 100.0/sketchTrials) // the least distance that this number of trials can show
 }
 
 // trials runs work n times on all processors. The results are in order, and depend only on the trials' numbers. It

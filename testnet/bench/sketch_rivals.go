@@ -76,9 +76,9 @@ func cpcOverlap(a, b []summary.Fingerprint, bytes int) (overlap float64, took in
 // minHashBins is the number of bins of one permutation: so few that no bin stays empty.
 const minHashBins = 1 << 13
 
-// minHashOverlap returns the estimate from as many minima as fit into the bytes, of which it compares the low bits
-// (Li and König, "b-Bit minwise hashing", 2010). Each permutation gives several minima, in bins (Li, Owen and Zhang,
-// "One permutation hashing", 2012).
+// minHashOverlap returns the estimate from the low bits of as many minima as fit into the bytes (Li and König,
+// "b-Bit minwise hashing", 2010). Each permutation gives several minima, in bins (Li, Owen and Zhang, "One
+// permutation hashing", 2012).
 func minHashOverlap(seed uint64, a, b []summary.Fingerprint, bytes, width int) float64 {
 	minima := 8 * bytes / width
 	bins := min(minima, minHashBins)
@@ -108,8 +108,8 @@ func leastHashes(seed uint64, fps []summary.Fingerprint, bins int) []uint64 {
 	return least
 }
 
-// bestWidth returns the b for which b-bit MinHash has the least variance in a given number of bytes, where two sets
-// of the same size have a share in common.
+// bestWidth returns the b for which b-bit MinHash has the least variance in a given number of bytes. The two sets
+// have the same size and a share in common.
 func bestWidth(share float64) int {
 	jaccard := share / (2 - share)
 	best, least := 0, math.Inf(1)

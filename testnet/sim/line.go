@@ -58,8 +58,8 @@ type stream struct {
 	waiting []parcel
 }
 
-// parcel is what a line carries as one unit: a message that leaves, a packet that arrives, a handshake, a request
-// for a link, or the end of a connection.
+// parcel is what a line carries as one unit. It is a message that leaves, a packet that arrives, a handshake, a
+// request for a link, or the end of a connection.
 type parcel struct {
 	event
 	left int // bytes that were not put on the line yet
@@ -92,8 +92,8 @@ func (l *line) takes(bytes int) time.Duration { return seconds(float64(bytes) / 
 // carry puts bytes on the line, behind the bytes that are on it.
 func (l *line) carry(now time.Duration, bytes int) { l.free = max(l.free, now) + l.takes(bytes) }
 
-// fits reports whether a parcel of a stream can be put on the line at once: no stream waits, the connection is
-// ready, the parcel has at most a packet's bytes, and the line is free within a packet's time.
+// fits reports whether a parcel of a stream can be put on the line at once. No stream may wait, the connection must
+// be ready, and the parcel must have at most a packet's bytes. The line must be free within a packet's time.
 func (l *line) fits(now time.Duration, s *stream, bytes int) bool {
 	return len(l.ring) == 0 && bytes <= packet && s.ready() <= now && l.free <= now+l.takes(packet)
 }

@@ -29,7 +29,7 @@ type Sim struct {
 	staged  staged
 	tally   tally
 	window  time.Duration // when the current window begins
-	// a window with at most so many turns runs on one processor, because waking others takes longer
+	// a window with at most this number of turns runs on one processor, because waking others takes longer
 	few   int
 	edges [][2]strategy.ID
 	parts int // connected parts of the topology

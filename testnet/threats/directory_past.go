@@ -64,8 +64,8 @@ func take(d *directory.Directory, now time.Duration, x overlaylab.Origin) direct
 	return d.Take(now, d.Add(now, honest, x.Group().OriginTag()), x.Sent(honest, 0, x.Parts()))
 }
 
-// replayed measures whether an origin's latest summary is still believed after its first one has come again: 1 or 0.
-// For the undefended receiver the first one comes with a later number.
+// replayed measures whether an origin's latest summary is still believed after its first one was sent again: 1 or 0.
+// For the undefended receiver the first one has a later number the second time.
 func replayed(_ context.Context, defended bool) float64 {
 	d := past((*summary.Prefix).ExtendRelative)
 	now := overlaylab.Fingerprints(500, 0, 2)

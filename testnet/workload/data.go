@@ -12,7 +12,7 @@ const DefaultChunk = 16 << 10
 type Config struct {
 	Path  string // a .tsv or .tsv.gz file, or a folder with a text file per peer; "" is the embedded Debian data
 	Chunk uint64 // bytes of a chunk; each chunk of a file is a key; 0: DefaultChunk; not used for a folder of keys
-	Peers int    // number of peers; 0: those of the data; if larger, Rand deals the files to them anew
+	Peers int    // number of peers; 0: those of the data; if there are fewer in the data, Rand draws all holders
 	Rand  *rand.Rand
 }
 

@@ -19,9 +19,10 @@ import (
 	"github.com/venn-p2p/venn/node/mirror"
 )
 
-// Config is the configuration of a daemon. The tags of a field declare a key: toml is its name in the file, default
-// the text of its default (without it: 0 or empty), unit its unit, and doc the comment above it in the file. Check
-// applies the rules in the tags least (with zero, the meaning of 0), one (the allowed words) and form (see forms).
+// Config is the configuration of a daemon. The tags of a field declare a key. Its name in the file is toml, the text
+// of its default is default (without it: 0 or empty), its unit is unit, and the comment above it in the file is doc.
+// Check applies the rules in the tags least (with zero, the meaning of 0), one (the allowed words) and form (see
+// forms).
 type Config struct {
 	Network   Network   `toml:"network"`
 	Addresses Addresses `toml:"addresses"`

@@ -18,9 +18,7 @@
 //	peer     a peer and what is fixed of it: see Peer
 //	status   what a peer holds and has sent: see Status
 //	links    all links of a peer, in place of those of an earlier line: see Links
-//
-// held changes in what a peer holds of others' summaries: see Held
-//
+//	held     changes in what a peer holds of others' summaries: see Held
 //	epoch    a peer published a summary of its own: see Epoch
 //	tail     a peer published what it has changed since its summary: see Tail
 //	learned  a peer learned of others' newer summaries and tails: see Learned

@@ -14,7 +14,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Clusters returns collections of a number of peers, with keys keys each, that have interests in common.
+// Clusters returns collections of a number of peers, each with keys keys. The peers have interests in common.
 func Clusters(t testing.TB, peers, keys int) *sim.Data {
 	t.Helper()
 	d, err := sim.NewClusters(sim.Clusters{Peers: peers, Keys: keys}, rand.New(rand.NewPCG(1, 2)))
@@ -24,8 +24,8 @@ func Clusters(t testing.TB, peers, keys int) *sim.Data {
 	return d
 }
 
-// Draw has a run go as scenarios do. Peers that are apart by up to 100 ms come and go, and ask the given number of
-// queries by interest, evenly spread over Config.Asking.
+// Draw adds a script to a run, like that of a scenario. Peers come and go, and ask the given number of queries by
+// interest, evenly spread over Config.Asking. Unless Config.Latency is set, latencies are 10 to 69 ms.
 func Draw(cfg sim.Config, queries int, churn ...sim.Churn) sim.Config {
 	if cfg.Latency == nil {
 		cfg.Latency = func(a, b strategy.ID) time.Duration {
@@ -58,10 +58,10 @@ type Report struct {
 	*sim.Report
 	Answered       int     // queries that found a holder
 	Recall         float64 // holders found ÷ holders findable when the query began
-	Probes, Wasted float64 // a query
-	Hops           float64 // to the first holder found, on average of the queries answered
-	Latency        float64 // median until then, ms
-	Upkeep         float64 // bytes sent by a peer, to connect included
+	Probes, Wasted float64 // means over queries
+	Hops           float64 // mean hops to the first holder found, over the answered queries
+	Latency        float64 // median time until then, ms
+	Upkeep         float64 // mean bytes that a peer sent for upkeep, handshakes included
 }
 
 // Run runs to the end.
@@ -78,7 +78,7 @@ func Run(t testing.TB, cfg sim.Config) Report {
 	return Of(r)
 }
 
-// Of sums up a report.
+// Of returns a report with the figures computed from its queries.
 func Of(r *sim.Report) Report {
 	out := Report{Report: r, Recall: RecallBetween(r, 0, math.MaxInt64)}
 	var latencies []float64
@@ -101,7 +101,7 @@ func Of(r *sim.Report) Report {
 	return out
 }
 
-// Asks has peers ask for keys of peers by turns, evenly spread.
+// Asks returns n queries, evenly spread. The peers ask by turns, each for a key of another peer.
 func Asks(d *sim.Data, n int, from, every time.Duration) (out []sim.Ask) {
 	for i := range n {
 		p, of := strategy.ID(i%d.Peers()), strategy.ID((7*i+3)%d.Peers())
@@ -113,7 +113,7 @@ func Asks(d *sim.Data, n int, from, every time.Duration) (out []sim.Ask) {
 	return out
 }
 
-// RecallBetween returns the recall of the queries that began from one instant to another.
+// RecallBetween returns the recall of the queries that began from one instant up to another.
 func RecallBetween(r *sim.Report, from, to time.Duration) float64 {
 	found, findable := 0, 0
 	for _, q := range r.Queries {

@@ -376,7 +376,8 @@ func (k *peer) send(to strategy.ID, m strategy.Message) {
 // next returns the nearest peer that was not asked. Once the three nearest have answered, it returns only peers of
 // the 20 nearest; nil: there is none.
 func (l *lookup) next() *contact {
-	// there: contacts so far that have not failed; converged: none of the first three of them is still asked
+	// there: contacts so far that have not failed; converged: the first three of them have answered, as far as they
+	// were passed
 	there, converged := 0, true
 	for i := range l.contacts {
 		c := &l.contacts[i]

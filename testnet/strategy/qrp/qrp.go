@@ -32,7 +32,7 @@ var Strategy = strategy.Strategy{
 }
 
 const (
-	oneIn      = 10 // one of so many peers is an ultrapeer
+	oneIn      = 10 // one peer in ten is an ultrapeer
 	ultrapeers = 3  // links of a leaf to ultrapeers
 	degree     = 32 // links of an ultrapeer to others
 	tableBits  = 1 << 16
