@@ -133,8 +133,8 @@ func (w World) Share(so func(ID) bool) float64 {
 	return float64(n) / float64(max(1, there))
 }
 
-// Partner draws one of the first peers, not the host's own, for which so returns true. If 32 draws give none, it
-// draws a peer with a link.
+// Partner draws one of the peers numbered below peers, not the host's own, for which so returns true. If 32 draws
+// give none, it draws a peer with a link.
 func Partner(h Host, peers int, so func(ID) bool) (ID, bool) {
 	for range 32 {
 		if p := ID(h.Rand().IntN(peers)); p != h.Self() && so(p) {

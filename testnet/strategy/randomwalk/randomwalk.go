@@ -11,8 +11,8 @@ import (
 
 // Strategy sends walkers out. Each goes from peer to peer at random until enough is found.
 //
-// A walker visits one peer a step. If h of n peers hold the key, s steps find a holder with a probability of about 1
-// - (1-h/n)^s. So the cost is proportional to n/h, not to n.
+// A walker visits one peer a step. If h of n peers hold the key, s steps find a holder with a probability of about
+// 1-(1-h/n)^s. So the cost is proportional to n/h, not to n.
 var Strategy = strategy.Strategy{
 	Name:   "random-walk",
 	Source: "Lv, Cao, Cohen, Li, Shenker, Search and Replication in Unstructured Peer-to-Peer Networks (ICS 2002)",
