@@ -224,7 +224,7 @@ func title(f scenario.Figure) string { return strings.TrimSuffix(f.Title+", "+f.
 
 // lines tabulates what peers know, by the rate of their lines. There is a line for every case and rate, with means
 // over the trials. A trial without peers of a rate counts as 0 in their number, and not at all in the other columns.
-// The table is empty if the runs have no such figures.
+// The table is empty if the scenario has one class of lines.
 func (g group) lines() report.Table {
 	t := report.Table{Head: []string{"strategy", "peers", "sweep", "line kbit/s", "of them", "covers", "directory kB"}}
 	for _, c := range g.cases {

@@ -38,7 +38,7 @@ type ledgerLine[T any] struct {
 }
 
 // Open opens the ledger of the named experiment, which has the given runs, and reads the ledgers of all its parts.
-// It makes the folder if it is missing. An error is of reading or writing the folder; or it matches ErrOptions, if
+// It makes the folder if it is missing. An error comes from reading or writing the folder. It matches ErrOptions if
 // the ledger of a part has other runs, of another program or with other options.
 func Open[T any](dir, name string, w Work, runs []string) (*Ledger[T], error) {
 	l := &Ledger[T]{part: w.Part, sweep: sweepID(runs), found: map[string]T{}}

@@ -142,7 +142,7 @@ func gcPercent(peers int) int {
 
 // together returns the number of runs at one time, if the largest network has that many peers.
 func together(peers int) int {
-	const most = 2500 // of all networks played at one time
+	const most = 2500 // largest number of peers in all networks played at one time
 	return max(1, min(runtime.GOMAXPROCS(0), most/max(1, peers)))
 }
 

@@ -83,7 +83,7 @@ func (w *Watch) Add(ctx context.Context, p Peer, n *node.Node) int {
 		p.Name = short(p.ID)
 	}
 	number, known := w.numbers[n.ID()]
-	if known { // an earlier look has numbered the peer already
+	if known { // another node has named the peer already
 		p.N = number
 		w.feed.Publish(p)
 	} else {
