@@ -6,7 +6,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// frame is what one write on a stream carries: a message, or the opening or closing of a link.
+// frame is the content of one write on a stream: a message, or the opening or closing of a link.
 type frame struct {
 	from, to strategy.ID
 	kind     kind

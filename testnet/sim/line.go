@@ -58,8 +58,8 @@ type stream struct {
 	waiting []parcel
 }
 
-// parcel is what a line carries as one unit. It is a message that leaves, a packet that arrives, a handshake, a
-// request for a link, or the end of a connection.
+// parcel is a unit that a line carries. It is a message that leaves, a packet that arrives, a handshake, a request
+// for a link, or the end of a connection.
 type parcel struct {
 	event
 	left int // bytes that were not put on the line yet

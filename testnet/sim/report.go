@@ -37,7 +37,7 @@ type Report struct {
 	Kinds   []Sent   // of upkeep, the most bytes first; connecting is a kind, too
 }
 
-// outcome is what is known of a query so far.
+// outcome is the state of a query, with its result so far.
 type outcome struct {
 	asker    strategy.ID
 	key      uint32

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Host is what a peer can see and do. A peer uses it only during [Peer.Step].
+// Host has all that a peer can see and do. A peer uses it only during [Peer.Step].
 type Host interface {
 	Self() ID
 	Rand() *rand.Rand // randomness of this peer alone

@@ -17,8 +17,8 @@ import (
 // filesFolder is a folder with a list for each folder whose files were hashed.
 const filesFolder = "files"
 
-// File is what is remembered of a file. While its size and time of change stay the same, its hash is taken to be the
-// same.
+// File has what is remembered of a file. While its size and time of change stay the same, its hash is taken to be
+// the same.
 type File struct {
 	Path string // path below the folder
 	Size int64

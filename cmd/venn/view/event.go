@@ -89,7 +89,7 @@ type Held struct {
 	Held []Cell `json:"held"`
 }
 
-// Cell is what a peer holds of one summary. In JSON it is an array: of, parts, bytes, bits. Parts 0 means that it
+// Cell has what a peer holds of one summary. In JSON it is an array: of, parts, bytes, bits. Parts 0 means that it
 // holds nothing of it any more.
 type Cell struct {
 	Of, Parts, Bytes int

@@ -146,7 +146,7 @@ type peer struct {
 	idle   int // rounds in a row without news
 }
 
-// entry is what a peer knows of another. It takes 6 bytes, because there is one for each pair of peers.
+// entry has what a peer knows of another. It takes 6 bytes, because there is one for each pair of peers.
 type entry struct {
 	version uint16 // version of the record known; 0: none
 	heat    uint8  // number of peers in a row that may know the rumour already, until it is not spread further

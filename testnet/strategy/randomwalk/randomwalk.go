@@ -41,7 +41,7 @@ type peer struct {
 	seen   visits.Visits[*passed]
 }
 
-// passed is what a peer remembers of a query whose walkers came by.
+// passed has what a peer remembers of a query whose walkers came by.
 type passed struct {
 	last   *[walkers]int32 // each walker's latest step and action, see again; nil: no walker came
 	looked bool
