@@ -20,6 +20,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/protocol"
 	"github.com/libp2p/go-libp2p/core/record"
 	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
+	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/venn-p2p/venn/node/internal/limits"
@@ -269,6 +270,43 @@ func strangersShare(t *testing.T, k int, work float64) (stranger, link float64) 
 		}
 	}
 	return float64(answered.Load()) / asks, float64(found.Load()) / asks
+}
+
+// TestAskingTooMuch: a stranger that asks for more than its share gets its share, and not nothing.
+func TestAskingTooMuch(t *testing.T) {
+	n := nodeOn(t, hostWith(t, libp2p.Muxer(yamux.ID, Muxer)), WithLimits(limits.Limits{Work: .05}))
+	add(t, n, []byte("k"))
+	eager, other := hostIn(t, 1), hostIn(t, 2)
+	for _, h := range []host.Host{eager, other} {
+		if err := h.Connect(t.Context(), info(n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+	defer cancel()
+	keys := make(wire.HaveRequest, wire.MaxHaveKeys)
+	for i := range keys {
+		keys[i] = fmt.Append(nil, "lacking ", i)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for ctx.Err() == nil {
+			send(ctx, other, n.ID(), HaveID, keys.Append(nil))
+			pause(ctx, 5*time.Millisecond)
+		}
+	})
+	pause(ctx, 2*time.Second) // what the shares begin with is spent
+	asked, answered := 0, 0
+	for ; ctx.Err() == nil; asked++ {
+		if askHave(ctx, eager, n.ID(), []byte("k")) {
+			answered++
+		}
+	}
+	wg.Wait()
+	t.Logf("%d of %d questions are answered", answered, asked)
+	if answered < asked*3/4 {
+		t.Error("its share is spent on questions that are not answered")
+	}
 }
 
 // askHave reports whether a peer answers that it holds a key, within two seconds.

@@ -78,10 +78,16 @@ func (s *Stream) Group() string { return s.admitted.Group() }
 // Linked reports whether the peer that opened the stream is linked now.
 func (s *Stream) Linked() bool { return s.admitted.Linked() }
 
-// Pay returns ErrBusy if work may not be done now for the peer that opened the stream. Everything that a request makes
-// the node do is paid before it is done.
+// payTime is the longest time that a request waits until its peer may have it served.
+const payTime = time.Second
+
+// Pay waits until work may be done for the peer that opened the stream, and returns ErrBusy after payTime. Everything
+// that a request makes the node do is paid before it is done. Requests that cannot be paid at once are not refused: a
+// peer that asks for more than its share would then spend the share on the bytes of its requests.
 func (s *Stream) Pay(work time.Duration) error {
-	if !s.admitted.Pay(work) {
+	ctx, cancel := context.WithTimeout(s.ctx, payTime)
+	defer cancel()
+	if s.admitted.PayLate(ctx, work) != nil {
 		return ErrBusy
 	}
 	return nil
