@@ -51,7 +51,7 @@ const peerStreams = 32
 // SetServiceLimits puts the default limits of the node's streams into the configuration of a resource manager. They are
 // 512 streams and 64 MiB in all, 32 streams and 4 MiB with one peer. Streams and memory in all grow with the machine. A
 // peer opens at most 32 streams of all protocols, and the host has room for as many on each connection. So peers that
-// open streams and say nothing take none that others need.
+// open streams and say nothing take none that others need. All inbound connections may be half-open at a time.
 func SetServiceLimits(c *rcmgr.ScalingLimitConfig) {
 	c.AddServiceLimit(ServiceName,
 		rcmgr.BaseLimit{StreamsInbound: 256, StreamsOutbound: 256, Streams: 512, Memory: 64 << 20},
@@ -60,6 +60,9 @@ func SetServiceLimits(c *rcmgr.ScalingLimitConfig) {
 		rcmgr.BaseLimit{StreamsInbound: 16, StreamsOutbound: 16, Streams: 32, Memory: 4 << 20},
 		rcmgr.BaseLimitIncrease{})
 	c.PeerBaseLimit.StreamsInbound, c.PeerLimitIncrease.StreamsInbound = peerStreams, 0
+	base, more := c.SystemBaseLimit, c.SystemLimitIncrease
+	c.TransientBaseLimit.Conns, c.TransientBaseLimit.ConnsInbound = base.Conns, base.ConnsInbound
+	c.TransientLimitIncrease.Conns, c.TransientLimitIncrease.ConnsInbound = more.Conns, more.ConnsInbound
 	for _, l := range []*rcmgr.BaseLimit{&c.SystemBaseLimit, &c.TransientBaseLimit} {
 		l.StreamsInbound = peerStreams * c.SystemBaseLimit.Conns
 		l.Streams = l.StreamsInbound + l.StreamsOutbound

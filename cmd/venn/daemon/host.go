@@ -45,10 +45,12 @@ func (d *daemon) openHost(context.Context) error {
 	limits := rcmgr.DefaultLimits
 	libp2p.SetDefaultServiceLimits(&limits)
 	node.SetServiceLimits(&limits)
-	resources, err := rcmgr.NewResourceManager(rcmgr.NewFixedLimiter(limits.AutoScale()), rcmgr.WithMetricsDisabled())
+	scaled := limits.AutoScale()
+	resources, err := rcmgr.NewResourceManager(rcmgr.NewFixedLimiter(scaled), rcmgr.WithMetricsDisabled())
 	if err != nil {
 		return fmt.Errorf("resource manager: %w", err)
 	}
+	resources = newSharing(resources, int(scaled.ToPartialLimitConfig().System.ConnsInbound))
 	// The node itself limits the connections that it makes and its links to limits.connections; this limit is for
 	// connections that others make.
 	connections, err := connmgr.NewConnManager(d.cfg.Limits.Connections, 2*d.cfg.Limits.Connections)
