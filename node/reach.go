@@ -185,7 +185,9 @@ func (n *Node) dial(ctx context.Context, info peer.AddrInfo, e errand) error {
 			quiet.Stop()
 			if errors.Is(err, context.DeadlineExceeded) {
 				for _, a := range info.Addrs {
-					n.silent.note(string(a.Bytes()), time.Now())
+					if !links.Failed(n.host, info.ID, a) { // else somebody answered there, though not this peer
+						n.silent.note(string(a.Bytes()), time.Now())
+					}
 				}
 			}
 			made := err == nil || n.opened(info.ID) // it is there, and only slow to identify itself

@@ -234,6 +234,24 @@ func TestBlackHoles(t *testing.T) {
 	}
 }
 
+// TestOthersAddresses: who claims another's address beside a silent one does not keep searches for others from it. The
+// silent one is remembered.
+func TestOthersAddresses(t *testing.T) {
+	n, h := newNode(t), newHost(t)
+	hole, _ := listener(t)
+	liar := peer.AddrInfo{ID: newStranger(t).id, Addrs: append(h.Addrs(), hole)}
+	e := errand{turns: otherTurns, within: handshakeTime, passing: true}
+	if err := n.dial(t.Context(), liar, e); err == nil {
+		t.Fatal("nobody is there")
+	}
+	if left := n.notSilent(liar.Addrs); len(left) != len(h.Addrs()) {
+		t.Errorf("%v are dialled again, want %v", left, h.Addrs())
+	}
+	if err := n.dial(t.Context(), peer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()}, e); err != nil {
+		t.Errorf("the other is not dialled: %v", err)
+	}
+}
+
 // TestDialsForOthersAreShared: whoever has this node dial where nobody answers, another's search comes to its turn.
 func TestDialsForOthersAreShared(t *testing.T) {
 	n, holder := newNode(t), newNode(t)

@@ -7,6 +7,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
+	ma "github.com/multiformats/go-multiaddr"
 )
 
 // crossTime is longer than a connection request travels. A waiting end hears of the other end's dial within it.
@@ -40,7 +41,21 @@ func Turn(self, other peer.ID) time.Duration {
 // Forgive lets a host dial a peer at once although a recent dial failed. Otherwise go-libp2p refuses to for 5 s or
 // more.
 func Forgive(h host.Host, p peer.ID) {
-	if s, ok := h.Network().(interface{ Backoff() *swarm.DialBackoff }); ok {
-		s.Backoff().Clear(p)
+	if b := backoff(h); b != nil {
+		b.Clear(p)
 	}
+}
+
+// Failed reports whether a recent dial of a peer's address has failed, other than by its time.
+func Failed(h host.Host, p peer.ID, a ma.Multiaddr) bool {
+	b := backoff(h)
+	return b != nil && b.Backoff(p, a)
+}
+
+// backoff returns what a host remembers of failed dials; nil: nothing.
+func backoff(h host.Host) *swarm.DialBackoff {
+	if s, ok := h.Network().(interface{ Backoff() *swarm.DialBackoff }); ok {
+		return s.Backoff()
+	}
+	return nil
 }
