@@ -8,7 +8,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -20,9 +19,9 @@ type times struct {
 	answer time.Duration // of a peer to a probe
 	late   time.Duration // of a peer that is probed for the first time, while the origin may give it already
 	silent time.Duration // without a byte; then another is asked, and the peer whether it is there
-	slow   time.Duration // without a byte of a peer that has more, or below slowRate
+	slow   time.Duration // without a byte, or with a trickle, of a peer that has more
 	origin time.Duration // without a byte of the origin, or of a peer that waits itself
-	busy   time.Duration // in all that a peer is waited for that has no room for another
+	busy   time.Duration // in all that a peer without room, or an origin that breaks off, is waited for
 }
 
 var defaultTimes = times{
@@ -31,57 +30,40 @@ var defaultTimes = times{
 }
 
 const (
-	slowRate   = 16 << 10 // bytes a second of a peer that has more: below, it is left
-	segment    = 4 << 20  // bytes of a range that one of several holders is asked for
-	maxSources = 4        // holders that give ranges at once
-	maxFailed  = 64       // transfers that fail
-	maxRetries = 3        // times in a row that the origin gives nothing
-	littleToo  = 1 << 20  // bytes left at which the origin goes on alone
-	peersShare = 2        // contents that take more than half of the cache come from the origin
+	trickle    = 8 << 10 // bytes: a source that brings fewer in a while is as good as silent
+	segment    = 4 << 20 // bytes of a range that one of several holders is asked for
+	maxSources = 4       // holders that give ranges at once
+	maxFailed  = 64      // transfers that fail
+	littleToo  = 1 << 20 // bytes left at which the origin goes on alone
+	peersShare = 2       // contents that take more than half of the cache come from the origin
 	busyPause  = 30 * time.Millisecond
-	watchTick  = 50 * time.Millisecond // between two looks at transfers
-	lookTick   = 2 * time.Millisecond  // between two looks at a search for holders that a client waits for
+	watchTick  = 50 * time.Millisecond // between two looks at a transfer
 )
 
 // span is a range of bytes from begin up to end; -1: not known. Bytes that come move begin.
-type span struct{ begin, end int64 }
-
-// pull is a transfer from a holder, or from the origin: then holder is nil. One at a time brings a range.
-type pull struct {
-	*holder
-	part   *span
-	begun  int64     // the first byte
-	moved  time.Time // when bytes came; zero: it has no stream yet
-	probed time.Time
-	since  time.Time // the rate is measured since then,
-	from   int64     // and from this byte on
-	stop   context.CancelCauseFunc
+type span struct {
+	begin, end int64
+	from       *source // that brings it now; nil: none
 }
 
-// attempt has the sources of a flight, and how they did.
-type attempt struct {
-	known   []*holder        // peers to take from, the best first
-	skip    map[peer.ID]bool // peers that failed; false: they are asked again beside the origin
-	pulls   []*pull
-	look    *look         // the last
-	pause   time.Duration // between the last look and the next
-	alone   bool          // peers are no longer asked
-	failed  int
-	retries int       // times in a row that the origin gave nothing
-	again   time.Time // when the origin may be asked
-	fatal   error
-	under   sync.WaitGroup // transfers
-	timer   *time.Timer    // of the next plan
+// source is a peer that has content, or fetches it; without an ID, it is the origin. It brings one range at a time.
+type source struct {
+	peer.AddrInfo
+	state
+	trip   time.Duration           // from the probe to the answer
+	waited time.Duration           // in all, for it to have room, or to answer
+	again  time.Time               // when it may be asked again
+	begun  int64                   // first byte of the transfer
+	moved  time.Time               // when bytes came, more than a trickle; zero: the transfer has no stream yet
+	mark   int64                   // first byte since then
+	stop   context.CancelCauseFunc // ends the transfer; nil: there is none
 }
 
 // fetch takes from peers, and then from the origin, until the content is there and right.
 func (f *flight) fetch() error {
-	f.timer = time.AfterFunc(watchTick, func() { f.news(func(time.Time) {}) })
-	defer f.timer.Stop()
-	defer f.under.Wait()
 	defer f.cancel()
 	for {
-		if err := f.until(f.ctx, func() (bool, error) { return f.plan(time.Now()) }); err != nil {
+		if err := f.bring(); err != nil {
 			return err
 		}
 		err := f.want.sum.check(f.file.f, f.size, f.running)
@@ -103,187 +85,190 @@ func (f *flight) fetch() error {
 	}
 }
 
-// plan starts and stops transfers, until all has come or the fetch fails. It is called when there is news, and after a
-// while. f.mu is held.
-func (f *flight) plan(now time.Time) (done bool, err error) {
-	f.timer.Reset(watchTick)
-	if f.users == 1 && len(f.parts) > 0 && now.Sub(f.left) > linger {
-		f.fatal = errLeft
-	}
-	if f.fatal != nil || f.size >= 0 && len(f.parts) == 0 {
-		for _, p := range f.pulls {
-			p.stop(errFound)
+// bring has sources bring the content, until all has come or the fetch fails. Each source waits for its turn, and brings a
+// range, again and again; meanwhile seek looks for peers. When bring returns, no transfer goes on.
+func (f *flight) bring() error {
+	ctx, stop := context.WithCancelCause(f.ctx)
+	defer f.under.Wait()
+	defer stop(errFound)
+	f.m.tasks.Run(func() { f.seek(ctx) })
+	f.m.tasks.Run(func() { f.serve(ctx, &source{}, f.originTurn) })
+	return f.until(f.ctx, f.turn, func() (done bool, err error) {
+		done, err = f.size >= 0 && len(f.parts) == 0, f.fatal
+		if !done && err == nil && f.users == 1 && time.Since(f.left) >= linger {
+			err = errLeft
 		}
-		if len(f.pulls) == 0 {
-			return true, f.fatal
+		if done || err != nil {
+			stop(errFound) // with f.mu held: nothing begins any more
 		}
-		return false, nil
+		return done, err
+	})
+}
+
+// serve has a source bring one range after the other: those that turn returns. It ends with ctx, or when turn fails.
+func (f *flight) serve(ctx context.Context, p *source, turn func(*source, time.Time) (*span, error)) {
+	for {
+		var s *span
+		var transfer context.Context
+		err := f.until(ctx, f.turn, func() (_ bool, err error) {
+			if s, err = turn(p, time.Now()); s == nil {
+				return false, err
+			}
+			transfer, p.stop = context.WithCancelCause(ctx)
+			p.begun, p.mark, p.moved, s.from = s.begin, s.begin, time.Time{}, p
+			f.under.Add(1)
+			f.turn.Broadcast()
+			return true, nil
+		})
+		if err != nil {
+			return
+		}
+		stop := p.stop
+		f.m.tasks.Run(func() { stop(f.watch(transfer, p, s)) })
+		err = f.take(transfer, p, s)
+		if err != nil && transfer.Err() != nil {
+			err = context.Cause(transfer)
+		}
+		stop(nil)
+		f.news(func(time.Time) {
+			s.from, p.stop = nil, nil
+			if err != nil && ctx.Err() == nil && !errors.Is(err, errFound) {
+				f.fail(p, s, err)
+			}
+		})
+		f.under.Done()
 	}
-	for _, p := range f.pulls {
-		f.watch(p, now)
+}
+
+// peerTurn returns the range that a peer is to bring now. Another that brings it ends first: the origin, or one that is
+// silent. The error is errLeft for a peer that has failed. f.mu is held.
+func (f *flight) peerTurn(p *source, now time.Time) (*span, error) {
+	if !slices.Contains(f.known, p) {
+		return nil, errLeft
 	}
+	best, s := f.next(now)
+	switch {
+	case best != p:
+		return nil, nil
+	case s.from == nil:
+		f.cut(p)
+		return s, nil
+	case s.from.ID == "":
+		s.from.stop(errFound)
+	default:
+		s.from.stop(errSilent)
+	}
+	return nil, nil
+}
+
+// originTurn returns what the origin is to bring: all that is left, if no peer brings any and none is waited for. f.mu is
+// held.
+func (f *flight) originTurn(p *source, now time.Time) (*span, error) {
+	nobody := f.alone || len(f.known) == 0 && !f.lookDue(now) && !f.looks(now)
+	if !nobody || len(f.parts) == 0 || f.taken() || now.Before(p.again) {
+		return nil, nil
+	}
+	f.origin = true
+	maps.DeleteFunc(f.skip, func(_ peer.ID, forGood bool) bool { return !forGood })
+	return f.parts[0], nil
+}
+
+// next returns the range to be brought next, nil if there is none, and the best peer for it, nil if there is none now.
+// Peers that fetch it themselves give its beginning, and beside the origin only if they had as much as is there now.
+// f.mu is held.
+func (f *flight) next(now time.Time) (*source, *span) {
 	for _, s := range f.parts[:min(len(f.parts), maxSources)] {
 		if !f.wanting(s, now) {
 			continue
 		}
-		if h := f.choose(s, now); h != nil {
-			f.cut(h)
-			f.start(h, s)
-			return f.plan(now)
+		for _, p := range f.known {
+			has := p.Whole || s == f.parts[0] && (s.from == nil || p.Have >= f.there)
+			if has && p.stop == nil && !now.Before(p.again) && !f.alone && (f.taken() || !f.looks(now)) {
+				return p, s
+			}
 		}
-		if f.lookDue(now) {
-			f.lookAgain(now)
-		}
-		if len(f.pulls) == 0 && f.nobody(now) && now.After(f.again) {
-			f.origin = true
-			maps.DeleteFunc(f.skip, func(_ peer.ID, forGood bool) bool { return !forGood })
-			f.start(nil, s)
-		}
-		break
+		return nil, s
 	}
-	if len(f.pulls) == 0 {
-		f.timer.Reset(lookTick)
-	}
-	return false, nil
+	return nil, nil
 }
 
-// wanting reports whether nobody brings a range, or a whole holder is silent: another may. One that waits itself is only
-// probed. The origin brings all that is left, until a holder is known. f.mu is held.
+// wanting reports whether nobody brings a range, or another may: a whole holder that brings it is silent, or the origin
+// does, with much left. A peer that waits itself is only probed. f.mu is held.
 func (f *flight) wanting(s *span, now time.Time) bool {
-	for _, p := range f.pulls {
-		if p.holder == nil {
-			return !f.alone && (f.size < 0 || f.size-f.there >= littleToo)
-		}
-		if p.part == s {
-			return p.Whole && p.idle(now) >= f.m.times.silent
-		}
+	switch {
+	case s.from == nil:
+		return true
+	case s.from.ID == "":
+		return f.size < 0 || f.size-f.there >= littleToo
 	}
-	return true
+	return s.from.Whole && s.from.idle(now) >= f.m.times.silent
 }
 
-// choose returns the holder to ask for a range, nil if there is none now. Those that fetch it themselves give its
-// beginning. Beside another source it must have had as much as is there now, and the other ends first: the origin, or one
-// that is silent. A little after the first answer, others that are equally near have answered. f.mu is held.
-func (f *flight) choose(s *span, now time.Time) *holder {
-	if f.alone || len(f.pulls) == 0 && !f.look.over && now.Before(f.look.others) {
-		return nil
-	}
-	beside := slices.IndexFunc(f.pulls, func(p *pull) bool { return p.holder == nil || p.part == s })
-	for _, h := range f.known {
-		switch {
-		case h.pulling || now.Before(h.again) || !h.Whole && s != f.parts[0] || beside >= 0 && !h.Whole && h.Have < f.there:
-		case beside >= 0 && f.pulls[beside].holder == nil:
-			f.pulls[beside].stop(errFound)
-			return nil
-		case beside >= 0:
-			f.pulls[beside].stop(errSilent)
-			return nil
-		default:
-			return h
-		}
-	}
-	return nil
+// taken reports whether a source brings something. f.mu is held.
+func (f *flight) taken() bool {
+	return slices.ContainsFunc(f.parts, func(s *span) bool { return s.from != nil })
 }
 
 // cut cuts what a whole holder is to give into ranges, if others can give some. f.mu is held.
-func (f *flight) cut(h *holder) {
+func (f *flight) cut(p *source) {
 	last := f.parts[len(f.parts)-1]
-	others := slices.ContainsFunc(f.known, func(o *holder) bool { return o != h && !o.pulling && o.Whole && o.Size == h.Size })
-	if len(f.pulls) > 0 || !h.Whole || !others || h.Size-last.begin < 2*segment || f.setSize(h.Size) != nil {
+	others := slices.ContainsFunc(f.known, func(o *source) bool { return o != p && o.Whole && o.Size == p.Size })
+	if f.taken() || !p.Whole || !others || p.Size-last.begin < 2*segment || f.setSize(p.Size) != nil {
 		return
 	}
 	for end := last.end; end-last.begin > segment; last = f.parts[len(f.parts)-1] {
 		last.end = last.begin + segment
-		f.parts = append(f.parts, &span{last.end, end})
+		f.parts = append(f.parts, &span{begin: last.end, end: end})
 	}
 }
-
-// lookDue reports whether a look for holders is of use now: once, while a peer is silent. f.mu is held.
-func (f *flight) lookDue(now time.Time) bool {
-	l := f.look
-	looked := func(p *pull) bool { return p.holder != nil && l.began.After(p.moved) }
-	return !f.alone && l.over && now.Sub(l.ended) >= f.pause && !slices.ContainsFunc(f.pulls, looked)
-}
-
-// nobody reports whether no peer is to be waited for. f.mu is held.
-func (f *flight) nobody(now time.Time) bool {
-	return f.alone || len(f.known) == 0 && (f.look.over || now.After(f.look.until))
-}
-
-// start begins a transfer of a range; a nil holder is the origin. f.mu is held.
-func (f *flight) start(h *holder, s *span) {
-	ctx, stop := context.WithCancelCause(f.ctx)
-	p := &pull{holder: h, part: s, begun: s.begin, from: s.begin, stop: stop}
-	f.pulls = append(f.pulls, p)
-	if h != nil {
-		h.pulling = true
-	} else {
-		p.begin(time.Now())
-	}
-	f.under.Go(func() {
-		err := f.take(ctx, p)
-		if err != nil && ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
-		stop(nil)
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.pulls = slices.DeleteFunc(f.pulls, func(other *pull) bool { return other == p })
-		if h != nil {
-			h.pulling = false
-		}
-		if err != nil && f.ctx.Err() == nil && !errors.Is(err, errFound) {
-			f.fail(p, err)
-		}
-		f.wake()
-	})
-}
-
-// begin notes that the source can be silent from now on.
-func (p *pull) begin(now time.Time) { p.moved, p.since = now, now }
 
 // idle returns the time without a byte; none passes while the transfer waits for a stream.
-func (p *pull) idle(now time.Time) time.Duration {
+func (p *source) idle(now time.Time) time.Duration {
 	if p.moved.IsZero() {
 		return 0
 	}
 	return now.Sub(p.moved)
 }
 
-// watch finds a transfer that has died, stalls or is slow: a peer is asked whether it has more, and one that waits itself
-// is waited for. f.mu is held.
-func (f *flight) watch(p *pull, now time.Time) {
-	t, idle := f.m.times, p.idle(now)
-	slow := false
-	if !p.moved.IsZero() && now.Sub(p.since) >= t.slow {
-		slow = p.part.begin-p.from < slowRate*int64(t.slow)/int64(time.Second)
-		p.from, p.since = p.part.begin, now
-	}
-	switch {
-	case idle >= t.origin:
-		p.stop(errWaits)
-	case p.holder == nil:
-	case slow || idle >= t.silent && now.Sub(p.probed) >= t.silent:
-		p.probed = now
-		at := p.part.begin
-		f.m.tasks.Run(func() {
-			said, err := f.probe(f.ctx, p.ID, t.answer, func() {})
-			switch more := err == nil && (said.Whole || said.Have > at); {
-			case err != nil && !errors.Is(err, errBehind):
-				p.stop(errSilent)
-			case more && slow:
-				p.stop(errSlow)
-			}
-		})
+// watch returns why a transfer is to end: the source has died, stalls or is slow. A peer is asked whether it has more, and
+// one that waits itself is waited for. While it is silent, another may take over. It returns nil when ctx ends.
+func (f *flight) watch(ctx context.Context, p *source, s *span) error {
+	t, pause := f.m.times, watchTick
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(pause):
+		}
+		var idle time.Duration
+		var at int64
+		f.mu.Lock()
+		if idle, at, pause = p.idle(time.Now()), s.begin, watchTick; idle >= t.silent {
+			f.turn.Broadcast()
+		}
+		f.mu.Unlock()
+		switch {
+		case idle >= t.origin:
+			return errWaits
+		case p.ID == "" || idle < t.silent:
+			continue
+		}
+		said, err := f.probe(ctx, p.ID, t.answer, func() {})
+		switch pause = t.silent; {
+		case err != nil && !errors.Is(err, errBehind):
+			return errSilent
+		case idle >= t.slow && (said.Whole || said.Have > at):
+			return errSlow
+		}
 	}
 }
 
 // fail takes in the end of a transfer that broke off. f.mu is held.
-func (f *flight) fail(p *pull, err error) {
-	if p.holder == nil {
-		f.failOrigin(p, err)
+func (f *flight) fail(p *source, s *span, err error) {
+	if p.ID == "" {
+		f.failOrigin(p, s, err)
 	} else {
-		f.failPeer(p.holder, err)
+		f.failPeer(p, err)
 	}
 	switch {
 	case errors.Is(err, errDisk):
@@ -295,7 +280,7 @@ func (f *flight) fail(p *pull, err error) {
 
 // failOrigin decides whether the origin is asked again. One that gave nothing at all is not: the client may do so. If its
 // size is another than the peers', it is right. f.mu is held.
-func (f *flight) failOrigin(p *pull, err error) {
+func (f *flight) failOrigin(p *source, s *span, err error) {
 	f.note("origin", err)
 	switch {
 	case errors.Is(err, errSize) && f.round == 0:
@@ -303,31 +288,34 @@ func (f *flight) failOrigin(p *pull, err error) {
 		f.fatal = f.restart()
 	case errors.As(err, new(*originError)):
 		f.fatal = err
-	case p.part.begin > p.begun:
-		f.retries = 0
-	case f.there == 0 || f.retries == maxRetries:
+	case s.begin > p.begun:
+		p.waited = 0
+	case f.there == 0 || !f.later(p):
 		f.fatal = err
-	default:
-		f.retries++
-		f.again = time.Now().Add(time.Duration(f.retries) * 200 * time.Millisecond)
 	}
+}
+
+// later has a source wait, a little longer each time, and reports whether it has not waited too long in all. f.mu is held.
+func (f *flight) later(p *source) bool {
+	wait := min(max(p.waited, busyPause), 8*busyPause)
+	p.waited += wait
+	p.again = f.in(wait)
+	return p.waited <= f.m.times.busy
 }
 
 // failPeer waits with a holder that has no room, and gives up others: they are of no use for this content, or not before
 // the origin was asked. f.mu is held.
-func (f *flight) failPeer(h *holder, err error) {
-	if wait := min(max(h.waited, busyPause), 8*busyPause); errors.Is(err, errBusy) && h.waited < f.m.times.busy {
-		h.waited += wait
-		h.again = time.Now().Add(wait)
+func (f *flight) failPeer(p *source, err error) {
+	if errors.Is(err, errBusy) && f.later(p) {
 		return
 	}
-	f.known = slices.DeleteFunc(f.known, func(other *holder) bool { return other == h })
-	f.skip[h.ID] = !errors.Is(err, errSilent) && !errors.Is(err, errBusy) && !errors.Is(err, errBehind)
+	f.known = slices.DeleteFunc(f.known, func(other *source) bool { return other == p })
+	f.skip[p.ID] = !errors.Is(err, errSilent) && !errors.Is(err, errBusy) && !errors.Is(err, errBehind)
 	f.alone = f.alone || errors.Is(err, errShare) // other holders have as much
 	if f.pause = 0; errors.Is(err, errBehind) {
 		return
 	}
-	f.note("peer "+h.ID.String(), err)
+	f.note("peer "+p.ID.String(), err)
 	f.m.metrics.failures.WithLabelValues(reason(err)).Inc()
 }
 
@@ -342,25 +330,27 @@ func (f *flight) blameAll() {
 // restart drops the bytes so far, and all peers. Readers that have begun end with errRestarted. f.mu is held.
 func (f *flight) restart() error {
 	f.round++
-	f.there, f.size, f.parts, f.known, f.alone = 0, -1, []*span{{0, -1}}, nil, true
+	f.there, f.size, f.parts, f.known, f.alone = 0, -1, []*span{{end: -1}}, nil, true
 	f.running.Reset()
-	f.wake()
+	f.come.Broadcast()
 	if err := f.file.f.Truncate(0); err != nil {
 		return fmt.Errorf("%w: %w", errDisk, err)
 	}
 	return nil
 }
 
-// take takes a range from a source.
-func (f *flight) take(ctx context.Context, p *pull) (err error) {
+// take brings a range from a source.
+func (f *flight) take(ctx context.Context, p *source, s *span) (err error) {
 	f.mu.Lock()
-	want := *p.part
+	want := *s
 	f.mu.Unlock()
+	moves := func() { f.news(func(now time.Time) { p.moved = now }) } // from now on it can be silent
 	var resp *http.Response
-	if p.holder == nil {
+	if p.ID == "" {
+		moves()
 		resp, err = f.m.askOrigin(ctx, f.want, want)
 	} else {
-		resp, err = f.ask(ctx, p.ID, &want, func() { f.news(p.begin) })
+		resp, err = f.ask(ctx, p.ID, &want, moves)
 	}
 	if err != nil {
 		return err
@@ -376,12 +366,12 @@ func (f *flight) take(ctx context.Context, p *pull) (err error) {
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := resp.Body.Read(buf)
-		complete, wrote := f.write(p, buf[:n])
+		complete, wrote := f.write(p, s, buf[:n])
 		switch {
 		case wrote != nil || complete:
 			return wrote
 		case errors.Is(err, io.EOF):
-			return f.ends(p.part)
+			return f.ends(s)
 		case err != nil:
 			return err
 		}
@@ -407,10 +397,10 @@ func begin(resp *http.Response, at int64) (size int64, err error) {
 }
 
 // accept takes in the head of an answer. A peer's has its state.
-func (f *flight) accept(p *pull, head http.Header, size int64) error {
+func (f *flight) accept(p *source, head http.Header, size int64) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if p.holder == nil {
+	if p.ID == "" {
 		return f.setSize(size)
 	}
 	if size < 0 || size > f.m.cfg.Size/peersShare {

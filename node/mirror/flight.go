@@ -40,7 +40,8 @@ type flight struct {
 	cancel context.CancelFunc
 
 	mu       sync.Mutex
-	changed  chan struct{} // closed, and replaced, when there is something new
+	come     *sync.Cond // wakes readers: bytes have come, or the end
+	turn     *sync.Cond // wakes sources: it may be another's turn
 	file     *incoming
 	size     int64     // -1: not known
 	there    int64     // bytes from the beginning on
@@ -57,7 +58,15 @@ type flight struct {
 	gave     map[peer.ID]bool // peers that claimed to have it whole, and gave bytes
 	tally    [flows]int64
 	tried    []string // failures on the way
-	attempt
+
+	known  []*source        // peers to take from, the best first
+	skip   map[peer.ID]bool // peers that failed; false: they are asked again beside the origin
+	look   *look            // the last
+	pause  time.Duration    // between the last look and the next
+	alone  bool             // peers are no longer asked
+	failed int              // transfers
+	fatal  error
+	under  sync.WaitGroup // transfers
 }
 
 // join returns the flight for content. If there is none, one begins; nil if nobody can be asked for it. Each join of a
@@ -77,10 +86,11 @@ func (m *Mirror) join(want wanted) *flight {
 		return nil
 	}
 	f := &flight{
-		m: m, want: want, begun: time.Now(), changed: make(chan struct{}), size: -1, parts: []*span{{0, -1}}, running: sha256.New(),
+		m: m, want: want, begun: time.Now(), size: -1, parts: []*span{{end: -1}}, running: sha256.New(),
 		rank: rankOf(m.cfg.Host.ID(), want.sum), users: 2, gave: make(map[peer.ID]bool),
-		attempt: attempt{skip: make(map[peer.ID]bool), look: &look{over: true}},
+		skip: make(map[peer.ID]bool), look: &look{over: true},
 	}
+	f.come, f.turn = sync.NewCond(&f.mu), sync.NewCond(&f.mu)
 	f.ctx, f.cancel = context.WithCancel(m.ctx)
 	m.flights[want.sum] = f
 	if !m.tasks.Run(f.run) {
@@ -94,23 +104,27 @@ func (f *flight) leave() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.left = time.Now()
-	if f.users--; f.users == 0 && f.file != nil {
+	switch f.users--; {
+	case f.users == 1:
+		f.in(linger)
+	case f.users == 0 && f.file != nil:
 		f.file.end()
 	}
 }
 
-// news changes something, and wakes all that wait.
+// news changes something, and has sources see whether it is their turn.
 func (f *flight) news(change func(now time.Time)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	change(time.Now())
-	f.wake()
+	f.turn.Broadcast()
 }
 
-// wake wakes all that wait for news. f.mu is held.
-func (f *flight) wake() {
-	close(f.changed)
-	f.changed = make(chan struct{})
+// in returns the time after a while, when sources see whether it is their turn.
+func (f *flight) in(while time.Duration) time.Time {
+	at := time.Now().Add(while)
+	time.AfterFunc(while, func() { f.news(func(time.Time) {}) })
+	return at
 }
 
 // run fetches, and notifies all that wait of the result.
@@ -126,7 +140,7 @@ func (f *flight) run() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.over, f.err = true, err
-	f.wake()
+	f.come.Broadcast()
 	e := httpapi.Fetch{
 		Name: f.want.name, Sum: string(f.want.sum), FromPeers: f.tally[fromPeers], FromOrigin: f.tally[fromOrigin], Tried: f.tried,
 	}
@@ -167,11 +181,11 @@ func (m *Mirror) advertise(s Sum, name string) {
 
 // write writes bytes of a transfer to the cache's file, and reports whether the transfer's range is complete. The error
 // is errDisk.
-func (f *flight) write(p *pull, b []byte) (complete bool, err error) {
+func (f *flight) write(p *source, s *span, b []byte) (complete bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	s, from := p.part, fromPeers
-	if p.holder == nil {
+	from := fromPeers
+	if p.ID == "" {
 		from = fromOrigin
 	}
 	if s.end >= 0 {
@@ -186,7 +200,9 @@ func (f *flight) write(p *pull, b []byte) (complete bool, err error) {
 			_, _ = f.running.Write(b)
 			f.there = end
 		}
-		s.begin, p.moved = end, time.Now()
+		if s.begin = end; end-p.mark >= trickle {
+			p.moved, p.mark = time.Now(), end
+		}
 		f.tally[from] += int64(len(b))
 		f.m.count(from, int64(len(b)))
 		if from == fromPeers {
@@ -198,7 +214,7 @@ func (f *flight) write(p *pull, b []byte) (complete bool, err error) {
 
 // takes reports whether the flight takes from a peer that has not the whole itself. f.mu is held.
 func (f *flight) takes() bool {
-	return slices.ContainsFunc(f.pulls, func(p *pull) bool { return p.holder != nil && !p.Whole })
+	return slices.ContainsFunc(f.parts, func(s *span) bool { return s.from != nil && s.from.ID != "" && !s.from.Whole })
 }
 
 // advance takes in what has come without a gap. f.mu is held.
@@ -208,7 +224,7 @@ func (f *flight) advance() error {
 	if len(f.parts) > 0 {
 		upTo = f.parts[0].begin
 	}
-	f.wake()
+	f.come.Broadcast()
 	if upTo <= f.there {
 		return nil
 	}
@@ -254,28 +270,28 @@ func (f *flight) ready() int64 {
 	return max(0, min(f.there, f.size-holdBack))
 }
 
-// until calls try, with f.mu held, whenever there is news, until it is done or fails. The error is try's, or ctx's.
-func (f *flight) until(ctx context.Context, try func() (done bool, err error)) error {
-	for {
+// until calls try, with f.mu held, whenever c wakes, until it is done or fails. The error is try's, or ctx's.
+func (f *flight) until(ctx context.Context, c *sync.Cond, try func() (done bool, err error)) error {
+	defer context.AfterFunc(ctx, func() {
 		f.mu.Lock()
-		done, err := try()
-		changed := f.changed
-		f.mu.Unlock()
-		if done || err != nil {
+		defer f.mu.Unlock()
+		c.Broadcast()
+	})()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for ctx.Err() == nil {
+		if done, err := try(); done || err != nil {
 			return err
 		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
+		c.Wait()
 	}
+	return ctx.Err()
 }
 
 // reader returns a reader of the content as it comes, once its size is known. The error is the flight's, or ctx's.
 func (f *flight) reader(ctx context.Context) (*reader, error) {
 	r := &reader{f: f, ctx: ctx, round: -1}
-	return r, f.until(ctx, func() (bool, error) {
+	return r, f.until(ctx, f.come, func() (bool, error) {
 		if f.err == nil && f.size >= 0 {
 			r.SectionReader = io.NewSectionReader(f.file.f, 0, f.size)
 		}
@@ -300,7 +316,7 @@ func (r *reader) at() int64 {
 
 // Read waits for the next bytes. Once some were read, bytes of another round are an error; another size always is.
 func (r *reader) Read(p []byte) (n int, err error) {
-	err = r.f.until(r.ctx, func() (bool, error) {
+	err = r.f.until(r.ctx, r.f.come, func() (bool, error) {
 		n, err = r.read(p)
 		return n > 0, err
 	})

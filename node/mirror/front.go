@@ -200,7 +200,7 @@ func (r *rescued) Read(p []byte) (int, error) {
 		if !errors.Is(err, errDisk) {
 			return n, err
 		}
-		resp, err := r.f.m.askOrigin(r.ctx, r.f.want, span{r.at(), -1})
+		resp, err := r.f.m.askOrigin(r.ctx, r.f.want, span{begin: r.at(), end: -1})
 		if err != nil {
 			return 0, err
 		}

@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -237,7 +238,8 @@ func TestSilentHolderIsOvertaken(t *testing.T) {
 	}
 }
 
-// TestAllThatIsThereIsPassedOn has one mirror wait for its origin, and another take from it meanwhile.
+// TestAllThatIsThereIsPassedOn has one mirror wait for its origin, and another take from it meanwhile. Readers sleep while
+// nothing comes.
 func TestAllThatIsThereIsPassedOn(t *testing.T) {
 	t.Parallel()
 	o, b := newRegistry(t), newBoard()
@@ -271,6 +273,14 @@ func TestAllThatIsThereIsPassedOn(t *testing.T) {
 	for _, p := range []peerOf{first, second} {
 		clients.Go(func() { get(t, p.url+blobs+digest).is(t, content) })
 		has(p, 200_001)
+	}
+	f := first.join(wanted{sum: sum})
+	ctx, cancel := context.WithTimeout(t.Context(), 6*watchTick)
+	defer cancel()
+	woken := -1
+	_ = f.until(ctx, f.come, func() (bool, error) { woken++; return false, nil })
+	if f.leave(); woken > 1 {
+		t.Errorf("a reader was woken %d times while nothing came", woken)
 	}
 	close(goOn)
 	clients.Wait()

@@ -176,7 +176,7 @@ func send(by sender, req *http.Request) (*http.Response, error) {
 // askOrigin asks the origin for a range of content.
 func (m *Mirror) askOrigin(ctx context.Context, want wanted, s span) (*http.Response, error) {
 	req := want.origin.Clone(ctx)
-	if s != (span{0, -1}) {
+	if s.begin > 0 || s.end >= 0 {
 		req.Header.Set("Range", s.header())
 	}
 	return send(m.web, req)

@@ -54,16 +54,6 @@ type state struct {
 	Place  string `json:"place,omitempty"`  // label of the sender's place
 }
 
-// holder is a peer that has content, or fetches it.
-type holder struct {
-	peer.AddrInfo
-	state
-	trip    time.Duration // from the probe to the answer
-	pulling bool          // it is being taken from
-	waited  time.Duration // in all, for it to have room
-	again   time.Time     // when it may be asked again
-}
-
 func (s state) write(h http.Header) {
 	b, _ := json.Marshal(s) // numbers and a text
 	h.Set(headerState, string(b))
@@ -183,78 +173,114 @@ func (m *Mirror) isBlamed(p peer.ID) bool {
 type look struct {
 	began, ended time.Time
 	over         bool      // all that were named have answered, or did not in time
-	until        time.Time // from then on nobody is waited for who has not answered
-	others       time.Time // when others as near as the first that answered have answered, too; zero: none has
-	named, asked sync.Once // at the first peer named, and the first question on its stream: until is set anew
+	until        time.Time // the look is waited for, at most
+	step         step      // the farthest; each sets until
 }
 
-// lookAgain begins to look for holders, and to probe each. It waits longer for the first to be named if the client has
-// bytes already. f.mu is held.
-func (f *flight) lookAgain(now time.Time) {
-	m, l, skip := f.m, &look{began: now, until: now.Add(f.m.times.lookup)}, maps.Clone(f.skip)
-	if f.there > 0 {
-		l.until = now.Add(m.times.answer)
+// step is something that happens in a look.
+type step int
+
+const (
+	stepNamed    step = iota + 1 // the first peer is named
+	stepAsked                    // the first question has a stream
+	stepAnswered                 // the first answer is there; others that are as near come within as long
+)
+
+// reach sets the time for which a look is waited for, when it takes a step for the first time. f.mu is held.
+func (f *flight) reach(l *look, s step, within time.Duration) {
+	if s > l.step {
+		l.step, l.until = s, f.in(within)
 	}
-	f.look, f.pause = l, max(busyPause, 2*f.pause)
-	l.over = !m.tasks.Run(func() {
-		most := m.times.lookup + 2*m.times.late
-		ctx, cancel := context.WithTimeout(f.ctx, most)
-		defer cancel()
+}
+
+// looks reports whether the look is to be waited for. f.mu is held.
+func (f *flight) looks(now time.Time) bool { return !f.look.over && now.Before(f.look.until) }
+
+// lookDue reports whether a look is of use now: once, while a peer is silent. f.mu is held.
+func (f *flight) lookDue(now time.Time) bool {
+	l := f.look
+	looked := func(s *span) bool { return s.from != nil && s.from.ID != "" && l.began.After(s.from.moved) }
+	return !f.alone && l.over && now.Sub(l.ended) >= f.pause && !slices.ContainsFunc(f.parts, looked)
+}
+
+// seek looks for holders, ever more seldom, while there is a range that no known peer is to bring. Peers serve the flight
+// from when they have answered. The first to be named is waited for longer if the client has bytes already.
+func (f *flight) seek(ctx context.Context) {
+	m, skip := f.m, map[peer.ID]bool(nil)
+	most := m.times.lookup + 2*m.times.late
+	for f.until(ctx, f.turn, func() (bool, error) {
+		now, within := time.Now(), m.times.lookup
+		best, s := f.next(now)
+		if best != nil || s == nil || !f.lookDue(now) {
+			return false, nil
+		}
+		if f.there > 0 {
+			within = m.times.answer
+		}
+		skip = maps.Clone(f.skip)
+		f.look, f.pause = &look{began: now, until: f.in(within)}, max(busyPause, 2*f.pause)
+		return true, nil
+	}) == nil {
+		l := f.look
+		within, cancel := context.WithTimeout(ctx, most)
 		var probes sync.WaitGroup
 		asked := 0
-		for p := range m.cfg.Router.Lookup(ctx, f.want.sum.Key()) {
-			if _, left := skip[p.ID]; left || p.ID == m.cfg.Host.ID() || m.isBlamed(p.ID) {
+		for p := range m.cfg.Router.Lookup(within, f.want.sum.Key()) {
+			if _, skipped := skip[p.ID]; skipped || p.ID == m.cfg.Host.ID() || m.isBlamed(p.ID) {
 				continue
 			}
 			if asked++; asked > enough {
 				break
 			}
-			f.waits(l, &l.named, most)
-			probes.Go(func() { f.meet(ctx, l, p) })
+			f.news(func(time.Time) { f.reach(l, stepNamed, most) })
+			probes.Go(func() {
+				if met := f.meet(within, l, p); met != nil {
+					m.tasks.Run(func() { f.serve(ctx, met, f.peerTurn) })
+				}
+			})
 		}
 		probes.Wait()
-		f.news(func(now time.Time) { l.over, l.ended = true, now })
+		cancel()
+		f.news(func(now time.Time) {
+			l.over, l.ended = true, now
+			f.in(f.pause)
+		})
 		m.metrics.lookup.Observe(time.Since(l.began).Seconds())
-	})
+	}
 }
 
-// waits sets the time for which a look is waited for, when something happens in it for the first time.
-func (f *flight) waits(l *look, first *sync.Once, within time.Duration) {
-	first.Do(func() { f.news(func(now time.Time) { l.until = now.Add(within) }) })
-}
-
-// meet probes a peer, and notes it if it has the content or fetches it.
-func (f *flight) meet(ctx context.Context, l *look, p peer.AddrInfo) {
+// meet probes a peer, and notes it if it has the content or fetches it. It returns a peer that was not known.
+func (f *flight) meet(ctx context.Context, l *look, p peer.AddrInfo) (met *source) {
 	begun := time.Now()
-	asked := func() { f.waits(l, &l.asked, f.m.times.answer) }
+	asked := func() { f.news(func(time.Time) { f.reach(l, stepAsked, f.m.times.answer) }) }
 	if f.m.cfg.Host.Network().Connectedness(p.ID) != network.Connected {
 		asked() // a peer that cannot be reached is waited for no longer than one that does not answer
 		if err := f.m.cfg.Host.Connect(ctx, p); err != nil {
-			return
+			return nil
 		}
 	}
 	said, err := f.probe(ctx, p.ID, f.m.times.late, asked)
 	if err != nil || said.Whole && said.Size < 0 {
-		return
+		return nil
 	}
 	f.news(func(now time.Time) {
-		if l.others.IsZero() {
-			l.others = now.Add(min(f.m.times.lookup, 2*now.Sub(l.began)))
-		}
-		i := slices.IndexFunc(f.known, func(h *holder) bool { return h.ID == p.ID })
+		f.reach(l, stepAnswered, min(f.m.times.lookup, 2*now.Sub(l.began)))
+		i := slices.IndexFunc(f.known, func(h *source) bool { return h.ID == p.ID })
 		if i < 0 {
-			i, f.known = len(f.known), append(f.known, &holder{AddrInfo: p})
+			met = &source{AddrInfo: p}
+			i, f.known = len(f.known), append(f.known, met)
 		}
 		f.known[i].state, f.known[i].trip = said, now.Sub(begun)
 		ordered(f.m.cfg.Place, f.known)
 	})
+	return met
 }
 
 // ordered sorts holders: whole ones first, then ones with room, then by round trip. Round trips within a factor of two,
 // or below 2 ms, count as the same: then the place decides, then the bytes that they have.
-func ordered(place string, all []*holder) []*holder {
+func ordered(place string, all []*source) []*source {
 	last := map[bool]int{true: 1}
-	slices.SortFunc(all, func(a, b *holder) int {
+	slices.SortFunc(all, func(a, b *source) int {
 		return cmp.Or(
 			last[b.Whole]-last[a.Whole], last[a.Busy]-last[b.Busy],
 			cmp.Compare(bits.Len64(uint64(a.trip.Milliseconds()/2)), bits.Len64(uint64(b.trip.Milliseconds()/2))),

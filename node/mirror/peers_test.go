@@ -10,10 +10,10 @@ import (
 )
 
 func TestNearHoldersComeFirst(t *testing.T) {
-	h := func(name string, ms int, s state) *holder {
-		return &holder{AddrInfo: peer.AddrInfo{ID: peer.ID(name)}, state: s, trip: time.Duration(ms) * time.Millisecond}
+	h := func(name string, ms int, s state) *source {
+		return &source{AddrInfo: peer.AddrInfo{ID: peer.ID(name)}, state: s, trip: time.Duration(ms) * time.Millisecond}
 	}
-	all := []*holder{
+	all := []*source{
 		h("far", 90, state{Place: "b/1"}), h("busy", 1, state{Busy: true, Place: "a/1"}), h("zone", 1, state{Place: "a/2"}),
 		h("rack", 1, state{Have: 5, Place: "a/1"}), h("less", 1, state{Place: "a/1"}), h("elsewhere", 1, state{}),
 	}
