@@ -44,6 +44,7 @@ type cache struct {
 
 	mu    sync.Mutex
 	used  int64 // by whole files, and reserved for files to come
+	doubt int64 // bytes among them of peers, until their hash is right
 	files *simplelru.LRU[Sum, *cached]
 }
 
@@ -232,6 +233,7 @@ type incoming struct {
 	c        *cache
 	f        *os.File
 	reserved int64 // bytes of the cache
+	doubt    int64 // bytes of peers
 }
 
 // create makes the file of content that is about to come. It needs end.
@@ -258,6 +260,37 @@ func (in *incoming) WriteAt(p []byte, at int64) (int, error) {
 	return n, err
 }
 
+// fromPeers counts bytes that a peer sends, before they are written. The error is errShare: the hash of too many is not
+// known to be right yet, in this file and all others.
+func (in *incoming) fromPeers(bytes int64) error {
+	in.c.mu.Lock()
+	defer in.c.mu.Unlock()
+	if in.c.doubt+bytes > in.c.limit/peersShare {
+		return errShare
+	}
+	in.c.doubt += bytes
+	in.doubt += bytes
+	return nil
+}
+
+// giveBack gives back the room that the file has reserved. c.mu is held.
+func (in *incoming) giveBack() {
+	in.c.used -= in.reserved
+	in.c.doubt -= in.doubt
+	in.reserved, in.doubt = 0, 0
+}
+
+// empty drops what has come, and the room that it took.
+func (in *incoming) empty() error {
+	in.c.mu.Lock()
+	defer in.c.mu.Unlock()
+	in.giveBack()
+	if err := in.f.Truncate(0); err != nil {
+		return fmt.Errorf("%w: %w", errDisk, err)
+	}
+	return nil
+}
+
 // keep takes the file into the cache: its content is whole and right.
 func (in *incoming) keep(s Sum, size int64) error {
 	in.c.moving.Lock()
@@ -271,8 +304,7 @@ func (in *incoming) keep(s Sum, size int64) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", errDisk, err)
 	}
-	in.c.used -= in.reserved
-	in.reserved = 0
+	in.giveBack()
 	e := &cached{size: size}
 	e.checked.Store(info.ModTime().UnixNano())
 	in.c.enter(s, e)
@@ -283,7 +315,7 @@ func (in *incoming) keep(s Sum, size int64) error {
 func (in *incoming) end() {
 	in.c.mu.Lock()
 	defer in.c.mu.Unlock()
-	in.c.used -= in.reserved
+	in.giveBack()
 	_ = in.f.Close()
 	_ = os.Remove(in.f.Name()) // one that was kept has another name
 }

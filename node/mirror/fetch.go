@@ -21,12 +21,13 @@ type times struct {
 	silent time.Duration // without a byte; then another is asked, and the peer whether it is there
 	slow   time.Duration // without a byte, or with a trickle, of a peer that has more
 	origin time.Duration // without a byte of the origin, or of a peer that waits itself
+	head   time.Duration // until the origin's answer about a name begins
 	busy   time.Duration // in all that a peer without room, or an origin that breaks off, is waited for
 }
 
 var defaultTimes = times{
 	lookup: 80 * time.Millisecond, answer: 400 * time.Millisecond, silent: 400 * time.Millisecond, slow: 5 * time.Second,
-	late: 2 * time.Second, origin: 30 * time.Second, busy: 3 * time.Second,
+	late: 2 * time.Second, origin: 30 * time.Second, head: time.Minute, busy: 3 * time.Second,
 }
 
 const (
@@ -35,7 +36,7 @@ const (
 	maxSources = 4       // holders that give ranges at once
 	maxFailed  = 64      // transfers that fail
 	littleToo  = 1 << 20 // bytes left at which the origin goes on alone
-	peersShare = 2       // contents that take more than half of the cache come from the origin
+	peersShare = 2       // of peers comes at most half of what the cache takes, until its hash is right
 	busyPause  = 30 * time.Millisecond
 	watchTick  = 50 * time.Millisecond // between two looks at a transfer
 )
@@ -333,10 +334,7 @@ func (f *flight) restart() error {
 	f.there, f.size, f.parts, f.known, f.alone = 0, -1, []*span{{end: -1}}, nil, true
 	f.running.Reset()
 	f.come.Broadcast()
-	if err := f.file.f.Truncate(0); err != nil {
-		return fmt.Errorf("%w: %w", errDisk, err)
-	}
-	return nil
+	return f.file.empty()
 }
 
 // take brings a range from a source.

@@ -179,8 +179,8 @@ func (m *Mirror) advertise(s Sum, name string) {
 	}
 }
 
-// write writes bytes of a transfer to the cache's file, and reports whether the transfer's range is complete. The error
-// is errDisk.
+// write writes bytes of a transfer to the cache's file, and reports whether the transfer's range is complete. The errors:
+// errDisk, and errShare if peers have sent too much.
 func (f *flight) write(p *source, s *span, b []byte) (complete bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -193,6 +193,11 @@ func (f *flight) write(p *source, s *span, b []byte) (complete bool, err error) 
 	}
 	if len(b) > 0 {
 		end := s.begin + int64(len(b))
+		if from == fromPeers {
+			if err := f.file.fromPeers(int64(len(b))); err != nil {
+				return false, err
+			}
+		}
 		if _, err := f.file.WriteAt(b, s.begin); err != nil {
 			return false, err
 		}

@@ -499,6 +499,29 @@ func TestOriginDown(t *testing.T) {
 	}
 }
 
+// TestSlowIndexIsKept has the origin take longer for the content of a name than for an answer's beginning.
+func TestSlowIndexIsKept(t *testing.T) {
+	t.Parallel()
+	o, b := newRegistry(t), newBoard()
+	content := some(10_000, 36)
+	digest, sum := o.add(content)
+	o.tags["v1"] = digest
+	o.before = func(w http.ResponseWriter, _ *http.Request) bool {
+		for part := range slices.Chunk(content, 1000) {
+			_, _ = w.Write(part)
+			_ = http.NewResponseController(w).Flush()
+			time.Sleep(100 * time.Millisecond)
+		}
+		return true
+	}
+	p := b.start(t, Upstream{OCI: []string{o.URL}})
+	p.times.head = 700 * time.Millisecond
+	get(t, p.url+"/v2/some/image/manifests/v1").is(t, content)
+	if _, there := p.cache.size(sum); !there {
+		t.Error("it is not kept")
+	}
+}
+
 func TestOriginThatBreaksOffIsResumed(t *testing.T) {
 	o, b := newRegistry(t), newBoard()
 	content := some(1<<20, 10)
@@ -686,37 +709,55 @@ func TestPeerBehindIsAskedAgain(t *testing.T) {
 	}
 }
 
-// TestLyingPeersEvictLittle has a peer send as much as the cache takes, which is not what was asked for.
+// TestLyingPeersEvictLittle has peers send as much as the cache takes, which is not what was asked for: one alone, or two
+// at once.
 func TestLyingPeersEvictLittle(t *testing.T) {
-	o, b := newRegistry(t), newBoard()
-	p := b.start(t, Upstream{OCI: []string{o.URL}}, func(c *Config) { c.Size = LeastSize })
-	var good []Sum
-	for i := range uint64(5) {
-		content := some(3<<20, 200+i)
-		digest, sum := o.add(content)
-		good = append(good, sum)
-		get(t, p.url+blobs+digest).is(t, content)
+	t.Parallel()
+	for name, c := range map[string]struct{ lies, bytes, left int }{"one": {1, 15 << 20, 3}, "two": {2, 15 << 19, 2}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o, b := newRegistry(t), newBoard()
+			p := b.start(t, Upstream{OCI: []string{o.URL}}, func(c *Config) { c.Size = LeastSize })
+			var good []Sum
+			for i := range uint64(5) {
+				content := some(3<<20, 200+i)
+				digest, sum := o.add(content)
+				good = append(good, sum)
+				get(t, p.url+blobs+digest).is(t, content)
+			}
+			var sent, clients sync.WaitGroup
+			sent.Add(c.lies)
+			for i := range c.lies {
+				wanted := some(100_000, uint64(17+i))
+				digest, sum := o.add(wanted)
+				b.liar(t, sum, func(w http.ResponseWriter, r *http.Request) {
+					claims(w, c.bytes)
+					w.Header().Set("Content-Range", fmt.Sprintf("bytes 0-%d/%d", c.bytes-1, c.bytes))
+					w.WriteHeader(http.StatusPartialContent)
+					if r.Method == http.MethodGet {
+						_, _ = w.Write(make([]byte, c.bytes-1))
+						sent.Done()
+						sent.Wait() // the last byte comes when all lies are there
+						_, _ = w.Write([]byte{0})
+					}
+				})
+				clients.Go(func() {
+					get(t, p.url+blobs+digest).notWrong(t, wanted)
+					get(t, p.url+blobs+digest).is(t, wanted)
+				})
+			}
+			clients.Wait()
+			left := 0
+			for _, s := range good {
+				if _, there := p.cache.size(s); there {
+					left++
+				}
+			}
+			if left < c.left {
+				t.Errorf("lies evicted all but %d of 5 contents", left)
+			}
+		})
 	}
-	wanted := some(100_000, 17)
-	digest, sum := o.add(wanted)
-	const claimed = 15 << 20
-	b.liar(t, sum, func(w http.ResponseWriter, _ *http.Request) {
-		claims(w, claimed)
-		w.Header().Set("Content-Range", "bytes 0-15728639/15728640")
-		w.WriteHeader(http.StatusPartialContent)
-		_, _ = w.Write(make([]byte, claimed))
-	})
-	get(t, p.url+blobs+digest).notWrong(t, wanted)
-	left := 0
-	for _, s := range good {
-		if _, there := p.cache.size(s); there {
-			left++
-		}
-	}
-	if left < 3 {
-		t.Errorf("a lie evicted all but %d of 5 contents", left)
-	}
-	get(t, p.url+blobs+digest).is(t, wanted)
 }
 
 func TestClientsAreBounded(t *testing.T) {

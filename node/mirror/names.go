@@ -50,8 +50,7 @@ const (
 	maxRecord  = 64 << 10  // bytes of a record's file
 	maxNamed   = 256 << 20 // bytes of a body
 	maxSmall   = 1 << 20   // bytes of a body that is read as a whole
-	namedTime  = time.Minute
-	maxSniffed = 4 << 20 // bytes that tell the type of content: the largest manifest that registries take
+	maxSniffed = 4 << 20   // bytes that tell the type of content: the largest manifest that registries take
 )
 
 // sum returns the sum of the record's own file.
@@ -98,12 +97,14 @@ func (m *Mirror) resolve(ctx context.Context, n named) (record, error) {
 	if ok {
 		_, ok = m.cache.size(old.Sum)
 	}
-	patience := m.times.slow
+	var patience <-chan time.Time
 	switch {
 	case !ok:
-		old, patience = record{Name: n.name}, namedTime
+		old = record{Name: n.name}
 	case time.Since(old.Asked) < n.fresh:
 		return old, nil
+	default:
+		patience = time.After(m.times.slow)
 	}
 	var err error
 	select {
@@ -111,7 +112,7 @@ func (m *Mirror) resolve(ctx context.Context, n named) (record, error) {
 		if err = got.Err; err == nil {
 			return got.Val.(record), nil
 		}
-	case <-time.After(patience):
+	case <-patience:
 		err = errWaits
 	case <-ctx.Done():
 		return record{}, ctx.Err()
@@ -123,14 +124,29 @@ func (m *Mirror) resolve(ctx context.Context, n named) (record, error) {
 	return old, nil
 }
 
-// askName asks the origin for a name, and keeps its word. The record has the last one, if there is one.
+// lively reads a body, and tells when something has come.
+type lively struct {
+	io.Reader
+	came func()
+}
+
+func (l lively) Read(p []byte) (int, error) {
+	n, err := l.Reader.Read(p)
+	l.came()
+	return n, err
+}
+
+// askName asks the origin for a name, and keeps its word. The record has the last one, if there is one. Once the answer
+// has begun, it may take as long as bytes come.
 func (m *Mirror) askName(n named, rec record) (record, error) {
 	if !m.tasks.Enter() {
 		return rec, errClosed
 	}
 	defer m.tasks.Leave()
-	ctx, cancel := context.WithTimeout(m.ctx, namedTime)
+	ctx, cancel := context.WithCancel(m.ctx)
 	defer cancel()
+	late := time.AfterFunc(m.times.head, cancel)
+	defer late.Stop()
 	rec.Header = maps.Clone(rec.Header) // who has run out of patience reads the last word
 	begun, req := time.Now(), n.origin.Clone(ctx)
 	if tag, since := rec.Header["Etag"], rec.Header["Last-Modified"]; tag != "" {
@@ -145,7 +161,7 @@ func (m *Mirror) askName(n named, rec record) (record, error) {
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusNotModified {
 		var size int64
-		if rec.Sum, size, err = m.cache.put("", resp.Body, maxNamed); err != nil {
+		if rec.Sum, size, err = m.cache.put("", lively{resp.Body, func() { late.Reset(m.times.origin) }}, maxNamed); err != nil {
 			return rec, err
 		}
 		rec.Header = kept(resp.Header)
