@@ -21,13 +21,14 @@ type times struct {
 	silent time.Duration // without a byte; then another is asked, and the peer whether it is there
 	slow   time.Duration // without a byte, or with a trickle, of a peer that has more
 	origin time.Duration // without a byte of the origin, or of a peer that waits itself
+	gather time.Duration // in which the small pieces of a slow line become one
 	head   time.Duration // until the origin's answer about a name begins
 	busy   time.Duration // in all that a peer without room, or an origin that breaks off, is waited for
 }
 
 var defaultTimes = times{
 	lookup: 80 * time.Millisecond, answer: 400 * time.Millisecond, silent: 400 * time.Millisecond, slow: 5 * time.Second,
-	late: 2 * time.Second, origin: 30 * time.Second, head: time.Minute, busy: 3 * time.Second,
+	late: 2 * time.Second, origin: 30 * time.Second, gather: 4 * time.Millisecond, head: time.Minute, busy: 3 * time.Second,
 }
 
 const (
@@ -372,6 +373,8 @@ func (f *flight) take(ctx context.Context, p *source, s *span) (err error) {
 			return f.ends(s)
 		case err != nil:
 			return err
+		case n < len(buf):
+			time.Sleep(f.m.times.gather) // else each packet is written, read again and sent by itself
 		}
 	}
 }
