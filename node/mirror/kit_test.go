@@ -353,6 +353,23 @@ func claims(w http.ResponseWriter, size int) {
 	state{Whole: true, Have: int64(size), Size: int64(size)}.write(w.Header())
 }
 
+// gives has a liar claim content of a size, and begin to give all of it.
+func gives(w http.ResponseWriter, size int) {
+	claims(w, size)
+	w.Header().Set("Content-Range", fmt.Sprintf("bytes 0-%d/%d", size-1, size))
+	w.WriteHeader(http.StatusPartialContent)
+}
+
+// until waits until something is so, and fails the test if it takes too long.
+func until(t testing.TB, what string, so func() bool) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); !so(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not so for 30 s: %s", what)
+		}
+	}
+}
+
 // tried fails the test unless the last fetch noted something.
 func (p peerOf) tried(t testing.TB, what string) {
 	t.Helper()

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/ipfs/go-cid"
 	dht "github.com/libp2p/go-libp2p-kad-dht"
@@ -102,11 +101,7 @@ func overDHT(t *testing.T, a, b host.Host) (Router, Router) {
 	if err := b.Connect(t.Context(), *host.InfoFromHost(a)); err != nil {
 		t.Fatal(err)
 	}
-	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
-		if all[0].RoutingTable().Size()*all[1].RoutingTable().Size() > 0 {
-			break
-		}
-	}
+	until(t, "each knows the other", func() bool { return all[0].RoutingTable().Size()*all[1].RoutingTable().Size() > 0 })
 	return all[0], all[1]
 }
 
@@ -120,11 +115,10 @@ func overNodes(t *testing.T, a, b host.Host) (Router, Router) {
 		t.Cleanup(func() { _ = n.Close() })
 		all = append(all, n)
 	}
-	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
-		if s, err := all[1].Status(t.Context()); err == nil && s.Links > 0 {
-			break
-		}
-	}
+	until(t, "they are linked", func() bool {
+		s, err := all[1].Status(t.Context())
+		return err == nil && s.Links > 0
+	})
 	return Over(all[0]), Over(all[1])
 }
 
@@ -146,17 +140,10 @@ func TestEmptyMirrorsMeet(t *testing.T) {
 		newBoard().start(t, Upstream{}, func(c *Config) { c.Host, c.Router = h, Over(n) })
 		nodes = append(nodes, n)
 	}
-	links := func() (all []int) {
-		for _, n := range nodes {
-			if s, err := n.Status(t.Context()); err == nil {
-				all = append(all, s.Links)
-			}
-		}
-		return all
-	}
-	for end := time.Now().Add(30 * time.Second); !slices.Equal(links(), []int{3, 3, 3, 3}); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("links of each: %v", links())
-		}
+	for _, n := range nodes {
+		until(t, "it is linked to all others", func() bool {
+			s, err := n.Status(t.Context())
+			return err == nil && s.Links == len(nodes)-1
+		})
 	}
 }
