@@ -88,7 +88,7 @@ func (m *Mirror) join(want wanted) *flight {
 	f := &flight{
 		m: m, want: want, begun: time.Now(), size: -1, parts: []*span{{end: -1}}, running: sha256.New(),
 		rank: rankOf(m.cfg.Host.ID(), want.sum), users: 2, gave: make(map[peer.ID]bool),
-		skip: make(map[peer.ID]bool), look: &look{over: true},
+		skip: make(map[peer.ID]bool), look: &look{ended: time.Now()},
 	}
 	f.come, f.turn = sync.NewCond(&f.mu), sync.NewCond(&f.mu)
 	f.ctx, f.cancel = context.WithCancel(m.ctx)

@@ -171,36 +171,34 @@ func (m *Mirror) isBlamed(p peer.ID) bool {
 
 // look is a search for holders. The flight's lock guards it.
 type look struct {
-	began, ended time.Time
-	over         bool      // all that were named have answered, or did not in time
-	until        time.Time // the look is waited for, at most
-	step         step      // the farthest; each sets until
+	began time.Time
+	ended time.Time // when all that were named had answered, or had not in time
+	until time.Time // the look is waited for, at most
+	step  int       // the farthest; each sets until
 }
 
-// step is something that happens in a look.
-type step int
-
+// Steps of a look.
 const (
-	stepNamed    step = iota + 1 // the first peer is named
-	stepAsked                    // the first question has a stream
-	stepAnswered                 // the first answer is there; others that are as near come within as long
+	stepNamed    = iota + 1 // the first peer is named
+	stepAsked               // the first question has a stream
+	stepAnswered            // the first answer is there; others that are as near come within as long
 )
 
 // reach sets the time for which a look is waited for, when it takes a step for the first time. f.mu is held.
-func (f *flight) reach(l *look, s step, within time.Duration) {
-	if s > l.step {
-		l.step, l.until = s, f.in(within)
+func (f *flight) reach(l *look, step int, within time.Duration) {
+	if step > l.step && l.ended.IsZero() {
+		l.step, l.until = step, f.in(within)
 	}
 }
 
 // looks reports whether the look is to be waited for. f.mu is held.
-func (f *flight) looks(now time.Time) bool { return !f.look.over && now.Before(f.look.until) }
+func (f *flight) looks(now time.Time) bool { return now.Before(f.look.until) }
 
 // lookDue reports whether a look is of use now: once, while a peer is silent. f.mu is held.
 func (f *flight) lookDue(now time.Time) bool {
 	l := f.look
 	looked := func(s *span) bool { return s.from != nil && s.from.ID != "" && l.began.After(s.from.moved) }
-	return !f.alone && l.over && now.Sub(l.ended) >= f.pause && !slices.ContainsFunc(f.parts, looked)
+	return !f.alone && !l.ended.IsZero() && now.Sub(l.ended) >= f.pause && !slices.ContainsFunc(f.parts, looked)
 }
 
 // seek looks for holders, ever more seldom, while there is a range that no known peer is to bring. Peers serve the flight
@@ -242,7 +240,7 @@ func (f *flight) seek(ctx context.Context) {
 		probes.Wait()
 		cancel()
 		f.news(func(now time.Time) {
-			l.over, l.ended = true, now
+			l.ended, l.until = now, now
 			f.in(f.pause)
 		})
 		m.metrics.lookup.Observe(time.Since(l.began).Seconds())
