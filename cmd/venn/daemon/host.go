@@ -12,6 +12,7 @@ import (
 	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
 	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
 	"github.com/libp2p/go-libp2p/p2p/net/connmgr"
+	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/venn-p2p/venn/cmd/venn/repo"
@@ -62,6 +63,9 @@ func (d *daemon) openHost(context.Context) error {
 		// nobody reads these metrics
 		libp2p.ResourceManager(resources), libp2p.ConnectionManager(connections), libp2p.DisableMetrics(),
 		libp2p.Muxer(yamux.ID, node.Muxer), libp2p.UserAgent("venn/" + d.opts.Version), libp2p.EnableAutoNATv2(),
+	}
+	if d.clients != nil {
+		opts = append(opts, libp2p.SwarmOpts(swarm.WithDialRanker(nearByTCP)))
 	}
 	d.interfaces = interfaces.New()
 	more, err := d.reachability()

@@ -16,14 +16,23 @@ import (
 // bytes of streams that nobody reads, or that are refused, take memory and time as fast as they come.
 type Muxer struct{ *yamux.Transport }
 
+// Times without a byte after which the end that has dialled pings, a moment before TCP would do so, and the other end does,
+// should that one not. Yamux by itself pings from both ends each half a minute, to measure the round trip. Its first
+// measurement is enough.
+const (
+	pingTime, latePingTime = 29 * time.Second, 45 * time.Second
+	measureTime            = 24 * time.Hour
+)
+
 // NewConn begins a connection, which is free until [Table.Bill].
 func (m Muxer) NewConn(c net.Conn, isServer bool, scope network.PeerScope) (network.MuxedConn, error) {
-	b := &billed{Conn: c}
+	b, quiet := &billed{Conn: c}, *m.Transport
+	quiet.KeepAliveInterval, quiet.MeasureRTTInterval = pingTime, measureTime
 	if isServer {
-		b.theirs = 1
+		b.theirs, quiet.KeepAliveInterval = 1, latePingTime
 	}
 	b.ctx, b.stop = context.WithCancel(context.Background())
-	muxed, err := m.Transport.NewConn(b, isServer, scope)
+	muxed, err := quiet.NewConn(b, isServer, scope)
 	if err != nil {
 		b.stop()
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
@@ -38,6 +39,42 @@ func connected(t *testing.T) (near, far network.MuxedConn, bill *billed) {
 		t.Fatal("the connection is not billed")
 	}
 	return ends[0], ends[1], bill
+}
+
+// counting is a connection that counts what is written.
+type counting struct {
+	net.Conn
+	bytes *int64
+}
+
+func (c counting) Write(p []byte) (int, error) {
+	*c.bytes += int64(len(p))
+	return c.Conn.Write(p)
+}
+
+// TestIdleConnectionsPingSeldom: an idle connection has one ping and its answer in 29 s, of 12 bytes each.
+func TestIdleConnectionsPingSeldom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var sent [2]int64
+		a, b := net.Pipe()
+		for i, c := range []net.Conn{a, b} {
+			end, err := Muxer{yamux.DefaultTransport}.NewConn(counting{c, &sent[i]}, i == 0, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = end.Close() }()
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		before := sent
+		time.Sleep(10 * 29 * time.Second)
+		synctest.Wait()
+		for i := range sent {
+			if got := sent[i] - before[i]; got != 120 {
+				t.Errorf("end %d has sent %d bytes in 290 s, want 120", i, got)
+			}
+		}
+	})
 }
 
 // stream opens a stream, and returns its two ends.
