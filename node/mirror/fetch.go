@@ -32,7 +32,7 @@ var defaultTimes = times{
 }
 
 const (
-	trickle    = 8 << 10 // bytes: a source that brings fewer in a while is as good as silent
+	trickle    = 8 << 10 // bytes: a source that brings fewer in a while is as good as silent; fewer at once are gathered
 	segment    = 4 << 20 // bytes of a range that one of several holders is asked for
 	maxSources = 4       // holders that give ranges at once
 	maxFailed  = 64      // transfers that fail
@@ -373,7 +373,7 @@ func (f *flight) take(ctx context.Context, p *source, s *span) (err error) {
 			return f.ends(s)
 		case err != nil:
 			return err
-		case n < len(buf):
+		case n < trickle:
 			time.Sleep(f.m.times.gather) // else each packet is written, read again and sent by itself
 		}
 	}
