@@ -166,7 +166,7 @@ func (f *flight) peerTurn(p *source, now time.Time) (*span, error) {
 // originTurn returns what the origin is to bring: all that is left, if no peer brings any and none is waited for. f.mu is
 // held.
 func (f *flight) originTurn(p *source, now time.Time) (*span, error) {
-	nobody := f.alone || len(f.known) == 0 && !f.lookDue(now) && !f.looks(now)
+	nobody := f.alone || len(f.known) == 0 && !f.lookDue(now) && !now.Before(f.look.until)
 	if !nobody || len(f.parts) == 0 || f.taken() || now.Before(p.again) {
 		return nil, nil
 	}
@@ -185,7 +185,7 @@ func (f *flight) next(now time.Time) (*source, *span) {
 		}
 		for _, p := range f.known {
 			has := p.Whole || s == f.parts[0] && (s.from == nil || p.Have >= f.there)
-			if has && p.stop == nil && !now.Before(p.again) && !f.alone && (f.taken() || !f.looks(now)) {
+			if has && p.stop == nil && !now.Before(p.again) && !f.alone && (f.taken() || !now.Before(f.look.near)) {
 				return p, s
 			}
 		}

@@ -173,26 +173,23 @@ func (m *Mirror) isBlamed(p peer.ID) bool {
 type look struct {
 	began time.Time
 	ended time.Time // when all that were named had answered, or had not in time
-	until time.Time // the look is waited for, at most
+	until time.Time // for which the origin waits for the first answer
+	near  time.Time // for which the first to answer waits for others that are as near; zero: none has answered
 	step  int       // the farthest; each sets until
 }
 
 // Steps of a look.
 const (
-	stepNamed    = iota + 1 // the first peer is named
-	stepAsked               // the first question has a stream
-	stepAnswered            // the first answer is there; others that are as near come within as long
+	stepNamed = iota + 1 // the first peer is named
+	stepAsked            // the first question has a stream
 )
 
-// reach sets the time for which a look is waited for, when it takes a step for the first time. f.mu is held.
+// reach sets the time for which the origin waits, when a look takes a step for the first time. f.mu is held.
 func (f *flight) reach(l *look, step int, within time.Duration) {
 	if step > l.step && l.ended.IsZero() {
 		l.step, l.until = step, f.in(within)
 	}
 }
-
-// looks reports whether the look is to be waited for. f.mu is held.
-func (f *flight) looks(now time.Time) bool { return now.Before(f.look.until) }
 
 // lookDue reports whether a look is of use now: once, while a peer is silent. f.mu is held.
 func (f *flight) lookDue(now time.Time) bool {
@@ -240,7 +237,7 @@ func (f *flight) seek(ctx context.Context) {
 		probes.Wait()
 		cancel()
 		f.news(func(now time.Time) {
-			l.ended, l.until = now, now
+			l.ended, l.until, l.near = now, now, now
 			f.in(f.pause)
 		})
 		m.metrics.lookup.Observe(time.Since(l.began).Seconds())
@@ -262,7 +259,9 @@ func (f *flight) meet(ctx context.Context, l *look, p peer.AddrInfo) (met *sourc
 		return nil
 	}
 	f.news(func(now time.Time) {
-		f.reach(l, stepAnswered, min(f.m.times.lookup, 2*now.Sub(l.began)))
+		if l.near.IsZero() {
+			l.near = f.in(min(f.m.times.lookup, 2*now.Sub(l.began)))
+		}
 		i := slices.IndexFunc(f.known, func(h *source) bool { return h.ID == p.ID })
 		if i < 0 {
 			met = &source{AddrInfo: p}
