@@ -2,17 +2,20 @@ package summary
 
 import "github.com/venn-p2p/venn/summary/internal/bitcode"
 
-// forecast predicts the sizes of steps over all of hash space for n keys. It computes each level once. Only n has to be
-// set.
+// forecast predicts the sizes of steps over a part of hash space for n keys. It computes each level once. Make it with
+// n and the part.
 type forecast struct {
-	n      int
-	ones   [maxLevel + 1]int // ones of a block cut at a level, plus 1; 0: not known yet
-	arrays [maxLevel + 1]int // bytes of the array at a level; 0: not known yet
-	levels [maxLevel]int     // bytes from a level to the next; 0: not known yet
+	n          int
+	cells, cut int               // the part: some cells of hash space cut at a level
+	ones       [maxLevel + 1]int // ones of a block cut at a level, plus 1; 0: not known yet
+	arrays     [maxLevel + 1]int // bytes of the array at a level; 0: not known yet
+	levels     [maxLevel]int     // bytes from a level to the next; 0: not known yet
 }
 
-// step predicts the size of a step of all cells, from one level to another, in a block that starts at a level: the same
-// as stepBytes for all cells.
+// newForecast returns the forecast for all of hash space.
+func newForecast(n int) *forecast { return &forecast{n: n, cells: 1} }
+
+// step predicts the size of a step from one level to another, in a block that starts at a level.
 func (f *forecast) step(start, from, to int) int {
 	bytes := 0
 	if from < start {
@@ -36,29 +39,26 @@ func (f *forecast) next(start, from, final int) (to, bytes int) {
 
 func (f *forecast) occupied(level int) int {
 	if f.ones[level] == 0 {
-		f.ones[level] = occupied(f.n, level) + 1
+		f.ones[level] = scale(occupied(f.n, level), f.cells, 1<<f.cut) + 1
 	}
 	return f.ones[level] - 1
 }
 
+// array predicts the size of an array of all nodes at a level.
 func (f *forecast) array(level int) int {
 	if f.arrays[level] == 0 {
-		ones := min(1<<level, f.occupied(level))
-		f.arrays[level] = countBytes(ones) + bitcode.PredictedBytes(1<<level, ones)
+		ones := f.occupied(level)
+		f.arrays[level] = countBytes(ones) + bitcode.PredictedBytes(f.cells<<(level-f.cut), ones)
 	}
 	return f.arrays[level]
 }
 
+// level predicts the size of the step from a level to the next.
 func (f *forecast) level(from int) int {
 	if f.levels[from] == 0 {
 		nodes := f.occupied(from)
-		both := min(nodes, max(0, f.occupied(from+1)-nodes))
-		f.levels[from] = descentBytes(nodes, both)
+		both := min(nodes, max(0, f.occupied(from+1)-nodes)) // of the nodes, those with two children
+		f.levels[from] = countBytes(both) + bitcode.PredictedBytes(nodes, both) + (nodes-both+7)/8
 	}
 	return f.levels[from]
-}
-
-// descentBytes predicts the size of one level below some nodes, where both is the number of those with two children.
-func descentBytes(nodes, both int) int {
-	return countBytes(both) + bitcode.PredictedBytes(nodes, both) + (nodes-both+7)/8
 }

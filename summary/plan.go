@@ -5,7 +5,6 @@ import (
 	"math"
 	"sort"
 
-	"github.com/venn-p2p/venn/summary/internal/bitcode"
 	"github.com/venn-p2p/venn/summary/internal/trie"
 )
 
@@ -67,7 +66,7 @@ func NewPlan(n int, s Shape) (*Plan, error) {
 		return nil, err
 	}
 	p := &Plan{N: n, shape: s}
-	pl := planner{Plan: p, planned: &forecast{n: s.Keys}, actual: &forecast{n: n}}
+	pl := planner{Plan: p, planned: newForecast(s.Keys), actual: newForecast(n)}
 	p.blocks, p.steps = make([]layout, 0, len(s.Levels)), make([]step, 0, pl.mostSteps())
 	for i := range s.Levels {
 		pl.addBlock(i)
@@ -140,13 +139,14 @@ func (p *planner) addBlock(i int) {
 
 func (p *planner) addStep(l layout, s step) {
 	s.first, s.offset = p.parts, p.bytes
+	start := int(l.start)
 	switch {
 	case s.sample:
-		s.bytes = sampleBytes(p.N, l, s.to, l.sample)
+		s.bytes = (&forecast{n: p.N, cells: l.sample, cut: start}).array(s.to)
 	case s.skip > 0:
-		s.bytes = stepBytes(p.N, l, s.from, s.to, s.skip, 1<<l.start)
+		s.bytes = (&forecast{n: p.N, cells: 1<<start - s.skip, cut: start}).step(start, s.from, s.to)
 	default:
-		s.bytes = p.actual.step(int(l.start), s.from, s.to)
+		s.bytes = p.actual.step(start, s.from, s.to)
 	}
 	p.steps = append(p.steps, s)
 	p.parts += s.parts
@@ -157,37 +157,12 @@ func (p *planner) addStep(l layout, s step) {
 func sampleCells(s Shape, start int) int {
 	all := 1 << start
 	some := min(all, 1<<16) // enough to tell the bytes that a cell takes
-	l := layout{start: uint8(start)}
-	bytes := sampleBytes(s.Keys, l, int(s.SampleLevel), some)
+	bytes := (&forecast{n: s.Keys, cells: some, cut: start}).array(int(s.SampleLevel))
 	cells := int(max(1, int64(s.SampleBytes)*int64(some)/int64(max(bytes, 1))))
 	if cells > all/4*fullQuarters {
 		return all
 	}
 	return cells
-}
-
-// sampleBytes predicts the size of a sample of the first cells.
-func sampleBytes(n int, l layout, level, cells int) int {
-	ones := scale(occupied(n, level), cells, 1<<l.start)
-	return countBytes(ones) + bitcode.PredictedBytes(cells<<(level-int(l.start)), ones)
-}
-
-// stepBytes predicts the size of a step from one level to another for cells skip to end-1.
-func stepBytes(n int, l layout, from, to, skip, end int) int {
-	cells, all := end-skip, 1<<l.start
-	bytes := 0
-	if from < int(l.start) {
-		ones := min(cells, scale(occupied(n, int(l.start)), cells, all))
-		bytes = countBytes(ones) + bitcode.PredictedBytes(cells, ones)
-		from = int(l.start)
-	}
-	for ; from < to; from++ {
-		nodes := scale(occupied(n, from), cells, all)
-		both := max(0, scale(occupied(n, from+1), cells, all)-nodes)
-		both = min(both, nodes)
-		bytes += descentBytes(nodes, both)
-	}
-	return bytes
 }
 
 // countBytes returns the size of a count as a varint.
