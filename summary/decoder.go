@@ -98,10 +98,11 @@ func (d *decoder) close() {
 	d.open, d.steps = nil, nil
 }
 
-// opening is a part being decoded.
+// opening is a code of nodes that is being decoded, such as a part.
 type opening struct {
-	number     int
+	number     int // of the part
 	begin, end int // cells
+	low, high  int // the fewest and the most nodes that are decoded next
 	most       int // the most nodes at the final level
 	src        []byte
 	nodes      []uint64
@@ -109,26 +110,15 @@ type opening struct {
 
 // parts decodes up to bitcode.Lanes parts of step s, from number k on.
 func (d *decoder) parts(s *step, k int, parts [][]byte) error {
-	t := d.tries[d.block]
 	var opened [bitcode.Lanes]opening
 	some := opened[:len(parts)]
 	for i := range some {
 		d.start(&some[i], s, k+i, parts[i])
 	}
-	level := max(s.from, int(t.Start))
-	if s.sample {
-		level = s.to
+	if err := d.step(s, some); err != nil {
+		return fmt.Errorf("%w (parts %d to %d)", err, k, k+len(parts)-1)
 	}
-	if s.sample || s.from < level {
-		if err := d.arrays(some, level); err != nil {
-			return err
-		}
-	}
-	for ; level < s.to; level++ {
-		if err := d.descend(some, level+1); err != nil {
-			return err
-		}
-	}
+	t := d.tries[d.block]
 	for i := range some {
 		o := &some[i]
 		if len(o.src) != 0 {
@@ -155,64 +145,84 @@ func (d *decoder) start(o *opening, s *step, k int, src []byte) {
 	}
 }
 
-// descend takes up to bitcode.Lanes parts of one step down to a level.
-func (d *decoder) descend(some []opening, level int) error {
-	var codes [bitcode.Lanes]descent
-	var arrays [bitcode.Lanes]bitcode.Array
-	var low [bitcode.Lanes]int
-	for i := range some {
-		o := &some[i]
-		fewest, most := d.plan.limits(d.block, o.begin, o.end, level)
-		low[i] = fewest
-		var err error
-		if codes[i], err = readDescent(d.flags[i], o.src, o.nodes, most); err != nil {
-			return fmt.Errorf("%w (part %d)", err, o.number)
-		}
-		d.flags[i] = codes[i].flags
-		arrays[i] = codes[i].array()
+// step decodes all levels of parts of one step.
+func (d *decoder) step(s *step, some []opening) error {
+	start := int(d.tries[d.block].Start)
+	level := max(s.from, start)
+	if s.sample {
+		level = s.to
 	}
-	used, err := bitcode.DecodeSeveral(arrays[:len(some)])
-	if err != nil {
-		return fmt.Errorf("summary: flags: %w: %w (parts %d to %d)", ErrMalformed, err, some[0].number, some[len(some)-1].number)
+	if s.sample || s.from < level {
+		d.limit(some, level)
+		if err := d.arrays(some, level-start); err != nil {
+			return err
+		}
 	}
-	for i := range some {
-		o := &some[i]
-		nodes, rest, err := codes[i].children(d.spare[i], used[i], o.most)
-		if err == nil && len(nodes) < low[i] {
-			err = fmt.Errorf("summary: %d nodes at level %d, at least %d: %w", len(nodes), level, low[i], ErrMalformed)
+	for level++; level <= s.to; level++ {
+		d.limit(some, level)
+		if err := d.descend(some); err != nil {
+			return err
 		}
-		if err != nil {
-			return fmt.Errorf("%w (part %d)", err, o.number)
-		}
-		d.spare[i], o.nodes, o.src = o.nodes, nodes, rest
 	}
 	return nil
 }
 
-// arrays decodes all nodes of up to bitcode.Lanes parts at a level.
-func (d *decoder) arrays(some []opening, level int) error {
-	var codes [bitcode.Lanes]bitcode.Array
-	depth := level - int(d.plan.blocks[d.block].start)
+// limit sets the numbers of nodes that parts may have at a level.
+func (d *decoder) limit(some []opening, level int) {
+	for i := range some {
+		some[i].low, some[i].high = d.plan.limits(d.block, some[i].begin, some[i].end, level)
+	}
+}
+
+// descend takes up to bitcode.Lanes codes down a level.
+func (w *workspace) descend(some []opening) (err error) {
+	var flags [bitcode.Lanes]bitcode.Array
+	for i := range some {
+		parents := len(some[i].nodes)
+		if flags[i], err = readArray(w.flags[i], some[i].src, parents, some[i].high-parents); err != nil {
+			return err
+		}
+		w.flags[i] = flags[i].Words
+	}
+	used, err := bitcode.DecodeSeveral(flags[:len(some)])
+	if err != nil {
+		return fmt.Errorf("summary: flags: %w: %w", ErrMalformed, err)
+	}
 	for i := range some {
 		o := &some[i]
-		low, high := d.plan.limits(d.block, o.begin, o.end, level)
-		var err error
-		codes[i], err = readArray(d.flags[i], o.src, (o.end-o.begin)<<depth, high)
-		if ones := codes[i].Ones; err == nil && ones < low {
-			err = fmt.Errorf("summary: %d nodes at level %d, not %d to %d: %w", ones, level, low, high, ErrMalformed)
+		nodes, rest, err := children(w.spare[i], o.nodes, flags[i], flags[i].Src[used[i]:], o.most)
+		if err == nil && len(nodes) < o.low {
+			err = fmt.Errorf("summary: %d nodes, at least %d: %w", len(nodes), o.low, ErrMalformed)
 		}
 		if err != nil {
-			return fmt.Errorf("%w (part %d)", err, o.number)
+			return err
 		}
-		d.flags[i] = codes[i].Words
+		w.spare[i], o.nodes, o.src = o.nodes, nodes, rest
+	}
+	return nil
+}
+
+// arrays decodes all nodes of up to bitcode.Lanes codes, some levels below the cells.
+func (w *workspace) arrays(some []opening, depth int) (err error) {
+	var codes [bitcode.Lanes]bitcode.Array
+	for i := range some {
+		o := &some[i]
+		codes[i], err = readArray(w.flags[i], o.src, (o.end-o.begin)<<depth, o.high)
+		if ones := codes[i].Ones; err == nil && ones < o.low {
+			err = fmt.Errorf("summary: %d nodes, not %d to %d: %w", ones, o.low, o.high, ErrMalformed)
+		}
+		if err != nil {
+			return err
+		}
+		w.flags[i] = codes[i].Words
 	}
 	used, err := bitcode.DecodeSeveral(codes[:len(some)])
 	if err != nil {
-		return fmt.Errorf("summary: array: %w: %w (parts %d to %d)", ErrMalformed, err, some[0].number, some[len(some)-1].number)
+		return fmt.Errorf("summary: array: %w: %w", ErrMalformed, err)
 	}
 	for i := range some {
 		o := &some[i]
-		o.nodes, o.src = nodesOf(d.take(), codes[i], uint64(o.begin)<<depth, o.most), codes[i].Src[used[i]:]
+		o.nodes, o.src = nodesOf(w.take(), codes[i], uint64(o.begin)<<depth, o.most), codes[i].Src[used[i]:]
 	}
 	return nil
 }

@@ -20,8 +20,8 @@ func appendArray(dst []byte, nodes []uint64, base uint64, n int) []byte {
 	return bitcode.AppendBits(dst, words, n, len(nodes))
 }
 
-// readArray begins to read an array of appendArray: n bits with at most limit ones. The bits are to be decoded into
-// memory if that is large enough.
+// readArray begins to read an array of n bits with at most limit ones: that of appendArray, or the flags of
+// ascent.climb. The bits are to be decoded into memory if that is large enough.
 func readArray(memory []uint64, src []byte, n, limit int) (bitcode.Array, error) {
 	ones, src, err := decodeCount(src, min(n, limit))
 	if err != nil {
@@ -46,36 +46,11 @@ func nodesOf(memory []uint64, a bitcode.Array, base uint64, most int) []uint64 {
 	return nodes
 }
 
-// descent is the code of one level while it is decoded. The flags are decoded in between, for several codes at a time.
-type descent struct {
-	parents []uint64
-	src     []byte // the code from the flags on
-	both    int    // number of parents with both children
-	flags   []uint64
-}
-
-// readDescent begins to read a code of ascent.climb with at most limit children. The flags are to be decoded into
-// memory if that is large enough.
-func readDescent(memory []uint64, src []byte, parents []uint64, limit int) (d descent, err error) {
-	d.parents = parents
-	if d.both, d.src, err = decodeCount(src, min(len(parents), limit-len(parents))); err != nil {
-		return d, err
-	}
-	n := (len(parents) + 63) / 64
-	d.flags = slices.Grow(memory[:0], n)[:n]
-	return d, nil
-}
-
-func (d *descent) array() bitcode.Array {
-	return bitcode.Array{Words: d.flags, Src: d.src, N: len(d.parents), Ones: d.both}
-}
-
-// children returns the children, once the flags are decoded, which took used bytes. They are in memory if that is large
-// enough. New memory has room for the levels below, which have up to most nodes. But it is at most twice the size
-// needed now, so that it depends on the bytes received.
-func (d *descent) children(memory []uint64, used, most int) (nodes []uint64, rest []byte, err error) {
-	src := d.src[used:]
-	single := len(d.parents) - d.both
+// children returns the children of parents. src begins after the flags, decoded, which tell what parents have both
+// children. The children are in memory if that is large enough. New memory has room for the levels below, which have up
+// to most nodes. But it is at most twice the size needed now, so that it depends on the bytes received.
+func children(memory, parents []uint64, flags bitcode.Array, src []byte, most int) (nodes []uint64, rest []byte, err error) {
+	single := len(parents) - flags.Ones
 	size := (single + 7) / 8
 	if len(src) < size {
 		return nil, nil, fmt.Errorf("summary: %d bytes of sides, %d nodes need more: %w", len(src), single, ErrMalformed)
@@ -83,15 +58,15 @@ func (d *descent) children(memory []uint64, used, most int) (nodes []uint64, res
 	if single%8 != 0 && src[single/8]>>(single%8) != 0 {
 		return nil, nil, fmt.Errorf("summary: the bits that fill up the last byte are not zero: %w", ErrMalformed)
 	}
-	count := len(d.parents) + d.both
+	count := len(parents) + flags.Ones
 	if nodes = memory[:0]; cap(nodes) <= count {
 		nodes = slices.Grow(nodes, max(count, min(most, 2*count))+1)
 	}
 	nodes = nodes[:count+1]
-	if 16*d.both > len(d.parents) {
-		descend(nodes, d.parents, d.flags, src[:size])
+	if 16*flags.Ones > len(parents) {
+		descend(nodes, parents, flags.Words, src[:size])
 	} else {
-		descendSingles(nodes, d.parents, d.flags, src[:size])
+		descendSingles(nodes, parents, flags.Words, src[:size])
 	}
 	return nodes[:count], src[size:], nil
 }

@@ -337,7 +337,7 @@ func (c *relativeCoder) decodeSegment(src []byte, block int, t *trie.Block, s se
 		r.free()
 	case s.from == unknownLevel:
 		level = int(t.Start)
-		nodes, src, err = c.decodeArray(src, uint64(s.begin), s.end-s.begin, most)
+		nodes, src, err = c.decodeArray(src, s.begin, s.end, most)
 	default:
 		nodes = c.known(t, s)
 	}
@@ -353,26 +353,16 @@ func (c *relativeCoder) decodeSegment(src []byte, block int, t *trie.Block, s se
 // decodeDescents is the inverse of ascent.appendDescents. The result has at most the given number of nodes. It may use
 // the memory of the nodes given.
 func (w *workspace) decodeDescents(src []byte, nodes []uint64, levels, most int) (out []uint64, rest []byte, err error) {
-	if len(nodes) == 0 {
-		return nodes, src, nil
-	}
+	one := [1]opening{{src: src, nodes: nodes, high: most, most: most}}
 	for range levels {
-		d, err := readDescent(w.flags[0], src, nodes, most)
-		if err != nil {
+		if len(nodes) == 0 {
+			break
+		}
+		if err := w.descend(one[:]); err != nil {
 			return nil, nil, err
 		}
-		w.flags[0] = d.flags
-		used, err := bitcode.DecodeBits(d.flags, d.src, len(d.parents), d.both)
-		if err != nil {
-			return nil, nil, fmt.Errorf("summary: flags: %w: %w", ErrMalformed, err)
-		}
-		below, rest, err := d.children(w.spare[0], used, most)
-		if err != nil {
-			return nil, nil, err
-		}
-		w.spare[0], nodes, src = nodes, below, rest
 	}
-	return nodes, src, nil
+	return one[0].nodes, one[0].src, nil
 }
 
 // cellsPerByte is more than the number of cells that a byte of code stands for, in an array of more than manyCells:
@@ -382,19 +372,12 @@ const (
 	manyCells    = 1 << 12
 )
 
-// decodeArray is the inverse of appendArray.
-func (w *workspace) decodeArray(src []byte, base uint64, n, most int) (nodes []uint64, rest []byte, err error) {
-	if n > manyCells && n > cellsPerByte*len(src) {
+// decodeArray is the inverse of appendArray for the nodes of cells begin to end-1.
+func (w *workspace) decodeArray(src []byte, begin, end, most int) (nodes []uint64, rest []byte, err error) {
+	if n := end - begin; n > manyCells && n > cellsPerByte*len(src) {
 		return nil, nil, fmt.Errorf("summary: %d cells in %d bytes: %w", n, len(src), ErrMalformed)
 	}
-	a, err := readArray(w.flags[0], src, n, most)
-	if err != nil {
-		return nil, nil, err
-	}
-	w.flags[0] = a.Words
-	used, err := bitcode.DecodeBits(a.Words, a.Src, a.N, a.Ones)
-	if err != nil {
-		return nil, nil, fmt.Errorf("summary: array: %w: %w", ErrMalformed, err)
-	}
-	return nodesOf(w.take(), a, base, most), a.Src[used:], nil
+	one := [1]opening{{src: src, begin: begin, end: end, high: most, most: most}}
+	err = w.arrays(one[:], 0)
+	return one[0].nodes, one[0].src, err
 }
