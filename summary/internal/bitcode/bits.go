@@ -10,10 +10,7 @@ import (
 // i%64 of words[i/64]. Neither n nor ones is in the code. It panics if words is shorter than n bits, or if ones is
 // wrong.
 func AppendBits(dst []byte, words []uint64, n, ones int) []byte {
-	words = words[:wordsFor(n)]
-	if got := count(words, n); got != ones {
-		panic(fmt.Sprintf("bitcode: %d bits set, not %d", got, ones))
-	}
+	words = counted(words, n, ones)
 	switch c := choose(n, ones); c.method {
 	case empty:
 		return dst
@@ -30,30 +27,64 @@ func AppendBits(dst []byte, words []uint64, n, ones int) []byte {
 	}
 }
 
+// AppendExact is AppendBits with the exact code at every length, at about a twentieth of the speed. It is the shortest
+// code there is, within a byte of log2 of the number of arrays with the same number of ones.
+func AppendExact(dst []byte, words []uint64, n, ones int) []byte {
+	return appendExact(dst, counted(words, n, ones), n, ones)
+}
+
+// counted returns the words that have n bits. It panics if they are fewer, or if there are not as many ones.
+func counted(words []uint64, n, ones int) []uint64 {
+	words = words[:wordsFor(n)]
+	if got := count(words, n); got != ones {
+		panic(fmt.Sprintf("bitcode: %d bits set, not %d", got, ones))
+	}
+	return words
+}
+
 // DecodeBits decodes n bits with the given number of ones from the start of src into words, and returns the number of
 // bytes consumed. It clears the unused bits of the last word. If src does not start with a code by AppendBits for n and
 // ones, the error wraps [ErrMalformed], and the contents of words are unspecified. It allocates nothing, never reads
 // past src, and panics only if words is shorter than n bits.
 func DecodeBits(words []uint64, src []byte, n, ones int) (consumed int, err error) {
-	if n < 0 || uint64(n) > maxBits || ones < 0 || ones > n {
-		return 0, fmt.Errorf("bitcode: %d ones in %d bits: %w", ones, n, ErrMalformed)
+	if err := checkCounts(n, ones); err != nil {
+		return 0, err
 	}
 	words = words[:wordsFor(n)]
 	switch c := choose(n, ones); c.method {
 	case empty:
 		fill(words, n, ones > 0)
 		return 0, nil
-	case raw:
-		return decodeRaw(words, src, n, ones)
 	case exact:
 		return decodeExact(words, src, n, ones)
 	case inRice:
 		return decodeRice(words, src, n, c)
 	case inGaps:
 		return decodeGaps(words, src, n, c)
+	case raw:
+		consumed, err = decodeRaw(words, src, n)
 	default:
-		return decodeBytes(words, src, n, ones, c)
+		consumed, err = decodeBytes(words, src, n, c)
 	}
+	if got := count(words, n); err == nil && got != ones {
+		return 0, fmt.Errorf("bitcode: %d ones, expected %d: %w", got, ones, ErrMalformed)
+	}
+	return consumed, err
+}
+
+// DecodeExact is DecodeBits for the code of AppendExact.
+func DecodeExact(words []uint64, src []byte, n, ones int) (consumed int, err error) {
+	if err := checkCounts(n, ones); err != nil {
+		return 0, err
+	}
+	return decodeExact(words[:wordsFor(n)], src, n, ones)
+}
+
+func checkCounts(n, ones int) error {
+	if n < 0 || uint64(n) > maxBits || ones < 0 || ones > n {
+		return fmt.Errorf("bitcode: %d ones in %d bits: %w", ones, n, ErrMalformed)
+	}
+	return nil
 }
 
 // wordsFor returns the number of 64-bit words that hold n bits.

@@ -85,12 +85,12 @@ func (e *encoder) putWords(words []uint64, flip uint64, symbols *[256]symbol) {
 	e.state, e.pos = [maxLanes]uint64{x0, x1, x2, x3}, pos
 }
 
-func decodeBytes(words []uint64, src []byte, n, ones int, c choice) (int, error) {
+func decodeBytes(words []uint64, src []byte, n int, c choice) (int, error) {
 	var f frequencies
 	var t table
-	d, ok := newDecoder(src, c.lanes)
-	if !ok {
-		return 0, fmt.Errorf("bitcode: states of %d lanes: %w", c.lanes, ErrMalformed)
+	d, err := newDecoder(src, c.lanes)
+	if err != nil {
+		return 0, err
 	}
 	byteFrequencies(&f, c.p>>48)
 	f.table(&t)
@@ -117,13 +117,7 @@ func decodeBytes(words []uint64, src []byte, n, ones int, c choice) (int, error)
 		}
 		words[whole] = (w ^ c.flip) & (1<<rest - 1)
 	}
-	if !d.done(c.lanes) {
-		return 0, fmt.Errorf("bitcode: states do not end where they start: %w", ErrMalformed)
-	}
-	if got := count(words, n); got != ones {
-		return 0, fmt.Errorf("bitcode: %d ones, expected %d: %w", got, ones, ErrMalformed)
-	}
-	return d.pos, nil
+	return d.done(c.lanes)
 }
 
 // getWords gets whole words with four lanes while src is long enough for the longest symbols; it returns the number of

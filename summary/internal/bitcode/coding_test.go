@@ -202,6 +202,9 @@ func TestDecodeBitsRefuses(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
+	if _, err := DecodeExact(nil, nil, 3, 4); !errors.Is(err, ErrMalformed) {
+		t.Error(err)
+	}
 }
 
 // TestDecodeBitsEveryByte changes every byte of codes of all methods. What is still accepted is the canonical code of

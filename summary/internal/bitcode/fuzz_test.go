@@ -40,18 +40,33 @@ func FuzzDecodeBits(f *testing.F) {
 			f.Add(AppendBits(nil, randomBits(n, ones), n, ones), uint32(n), uint32(ones))
 		}
 	}
+	fuzzDecode(f, 1<<18, DecodeBits, AppendBits)
+}
+
+// FuzzDecodeExact does the same for the exact code at every length.
+func FuzzDecodeExact(f *testing.F) {
+	for _, n := range []int{0, 9, 300, 20_000} {
+		for _, ones := range []int{0, n / 1000, n / 30, n / 2, n} {
+			f.Add(AppendExact(nil, randomBits(n, ones), n, ones), uint32(n), uint32(ones))
+		}
+	}
+	fuzzDecode(f, 1<<15, DecodeExact, AppendExact)
+}
+
+// fuzzDecode holds a decoder of fewer than most bits to accepting only what its encoder writes.
+func fuzzDecode(f *testing.F, most int, decode func([]uint64, []byte, int, int) (int, error), encode func([]byte, []uint64, int, int) []byte) {
 	f.Fuzz(func(t *testing.T, src []byte, length, count uint32) {
-		n := int(length % (1 << 18))
+		n := int(length % uint32(most))
 		ones := int(count) % (n + 1)
 		words := make([]uint64, wordsFor(n))
-		consumed, err := DecodeBits(words, slices.Clip(src), n, ones)
+		consumed, err := decode(words, slices.Clip(src), n, ones)
 		if err != nil {
 			if !errors.Is(err, ErrMalformed) {
 				t.Fatalf("error is not ErrMalformed: %v", err)
 			}
 			return
 		}
-		if again := AppendBits(nil, words, n, ones); !bytes.Equal(again, src[:consumed]) {
+		if again := encode(nil, words, n, ones); !bytes.Equal(again, src[:consumed]) {
 			t.Fatalf("n=%d ones=%d: accepted %x, which is written %x", n, ones, head(src[:consumed]), head(again))
 		}
 	})
@@ -78,6 +93,29 @@ func TestSparseOfNothing(t *testing.T) {
 	}
 }
 
+// TestSparse decodes what was encoded, and refuses it where bytes are missing or the size is another.
+func TestSparse(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 4))
+	for _, n := range []int{1, 2, 100, 3000} {
+		var numbers []uint64
+		for v := uint64(0); len(numbers) < n; v += 1 + r.Uint64N(1<<20) {
+			numbers = append(numbers, v)
+		}
+		size := numbers[n-1] + 1 + r.Uint64N(1<<20)
+		code := AppendSparse(nil, numbers, size, new([]uint64))
+		got, rest, err := DecodeSparse([]uint64{7}, append(code, 1, 2), n, size, new([]uint64))
+		if err != nil || len(rest) != 2 || !slices.Equal(got[1:], numbers) {
+			t.Errorf("%d numbers: %v, %d bytes left", n, err, len(rest))
+		}
+		if _, _, err := DecodeSparse(nil, code[:len(code)-1], n, size, new([]uint64)); !errors.Is(err, ErrMalformed) {
+			t.Errorf("%d numbers, a byte less: %v", n, err)
+		}
+		if _, _, err := DecodeSparse(nil, code, n, numbers[n-1], new([]uint64)); n > 2 && !errors.Is(err, ErrMalformed) {
+			t.Errorf("%d numbers below the last: %v", n, err)
+		}
+	}
+}
+
 // TestSparsePanics encodes numbers that no decoder would accept.
 func TestSparsePanics(t *testing.T) {
 	for name, numbers := range map[string][]uint64{"unsorted": {5, 3}, "twice": {3, 3}, "too large": {3, 100}} {
@@ -90,28 +128,4 @@ func TestSparsePanics(t *testing.T) {
 			AppendSparse(nil, numbers, 100, new([]uint64))
 		}()
 	}
-}
-
-// FuzzDecodeExact does the same for the exact code at every length.
-func FuzzDecodeExact(f *testing.F) {
-	for _, n := range []int{0, 9, 300, 20_000} {
-		for _, ones := range []int{0, n / 1000, n / 30, n / 2, n} {
-			f.Add(AppendExact(nil, randomBits(n, ones), n, ones), uint32(n), uint32(ones))
-		}
-	}
-	f.Fuzz(func(t *testing.T, src []byte, length, count uint32) {
-		n := int(length % (1 << 15))
-		ones := int(count) % (n + 1)
-		words := make([]uint64, wordsFor(n))
-		consumed, err := DecodeExact(words, slices.Clip(src), n, ones)
-		if err != nil {
-			if !errors.Is(err, ErrMalformed) {
-				t.Fatalf("error is not ErrMalformed: %v", err)
-			}
-			return
-		}
-		if again := AppendExact(nil, words, n, ones); !bytes.Equal(again, src[:consumed]) {
-			t.Fatalf("n=%d ones=%d: accepted %x, which is written %x", n, ones, head(src[:consumed]), head(again))
-		}
-	})
 }

@@ -124,9 +124,9 @@ func (g *gapEncoder) putFours(gaps []int) int {
 
 func decodeGaps(words []uint64, src []byte, n int, c choice) (int, error) {
 	var f frequencies
-	d, ok := newDecoder(src, c.lanes)
-	if !ok {
-		return 0, fmt.Errorf("bitcode: states of %d lanes: %w", c.lanes, ErrMalformed)
+	d, err := newDecoder(src, c.lanes)
+	if err != nil {
+		return 0, err
 	}
 	gapFrequencies(&f, c.p, c.low)
 	g := gapDecoder{decoder: d, more: uint64(f.n - 1), low: c.low, lanes: c.lanes, end: uint64(n)}
@@ -140,10 +140,7 @@ func decodeGaps(words []uint64, src []byte, n int, c choice) (int, error) {
 			return 0, fmt.Errorf("bitcode: a bit after the last: %w", ErrMalformed)
 		}
 	}
-	if !g.done(c.lanes) {
-		return 0, fmt.Errorf("bitcode: states do not end where they start: %w", ErrMalformed)
-	}
-	return g.pos, nil
+	return g.done(c.lanes)
 }
 
 type gapDecoder struct {

@@ -2,6 +2,7 @@ package bitcode
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math/bits"
 )
 
@@ -108,20 +109,20 @@ type decoder struct {
 	pos   int
 }
 
-// newDecoder reads the states; ok is false if one is missing or out of range.
-func newDecoder(src []byte, lanes int) (d decoder, ok bool) {
+// newDecoder reads the states. It is an error if one is missing or out of range.
+func newDecoder(src []byte, lanes int) (d decoder, err error) {
 	if len(src) < lanes*stateBytes {
-		return d, false
+		return d, fmt.Errorf("bitcode: %d bytes for %d states: %w", len(src), lanes, ErrMalformed)
 	}
 	d.src, d.pos = src, lanes*stateBytes
 	for lane := range lanes {
 		x := binary.LittleEndian.Uint64(src[lane*stateBytes:])
 		if x < stateStart || x>>stateBits != 0 {
-			return d, false
+			return d, fmt.Errorf("bitcode: state %#x: %w", x, ErrMalformed)
 		}
 		d.state[lane] = x
 	}
-	return d, true
+	return d, nil
 }
 
 func (d *decoder) get(lane int, t *table) uint64 {
@@ -154,14 +155,15 @@ func (d *decoder) grow(x uint64) uint64 {
 	return x
 }
 
-// done reports whether decoding ended as it must: nothing read past the end, all lanes back at stateStart.
-func (d *decoder) done(lanes int) bool {
+// done returns the number of bytes consumed. It is an error if decoding did not end as it must: nothing read past the
+// end, all lanes back at stateStart.
+func (d *decoder) done(lanes int) (consumed int, err error) {
 	for _, x := range d.state[:lanes] {
-		if x != stateStart {
-			return false
+		if x != stateStart || d.pos > len(d.src) {
+			return 0, fmt.Errorf("bitcode: states do not end where they start: %w", ErrMalformed)
 		}
 	}
-	return d.pos <= len(d.src)
+	return d.pos, nil
 }
 
 // table is the decoder's view of the frequencies: the symbol of each slot of the scale, the number of slots of each

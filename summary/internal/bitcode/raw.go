@@ -19,7 +19,7 @@ func appendRaw(dst []byte, words []uint64, n int) []byte {
 	return dst
 }
 
-func decodeRaw(words []uint64, src []byte, n, ones int) (int, error) {
+func decodeRaw(words []uint64, src []byte, n int) (int, error) {
 	size := (n + 7) / 8
 	if len(src) < size {
 		return 0, fmt.Errorf("bitcode: %d bytes of %d: %w", len(src), size, ErrMalformed)
@@ -36,9 +36,6 @@ func decodeRaw(words []uint64, src []byte, n, ones int) (int, error) {
 		}
 		words[i] = binary.LittleEndian.Uint64(src)
 		src = src[8:]
-	}
-	if got := count(words, n); got != ones {
-		return 0, fmt.Errorf("bitcode: %d ones, expected %d: %w", got, ones, ErrMalformed)
 	}
 	return size, nil
 }

@@ -194,7 +194,7 @@ func slowAppendBits(words []uint64, n, ones int) []byte {
 	return nil
 }
 
-// checkTwin compares the fast code with the slow one, and decodes it.
+// checkTwin compares the fast code with the slow one, and decodes it. It decodes the exact code, too.
 func checkTwin(t *testing.T, words []uint64, n int) {
 	t.Helper()
 	words = slices.Clone(words)
@@ -222,6 +222,11 @@ func checkTwin(t *testing.T, words []uint64, n int) {
 			t.Fatalf("n=%d ones=%d tail %q: consumed %d of %d: %v", n, ones, tail, consumed, len(code), err)
 		}
 	}
+	code = AppendExact(nil, words, n, ones)
+	if consumed, err := DecodeExact(got, append(slices.Clip(code), 1, 2, 3), n, ones); err != nil || consumed != len(code) || !slices.Equal(got, words) {
+		t.Fatalf("n=%d ones=%d: consumed %d of %d bytes of the exact code: %v", n, ones, consumed, len(code), err)
+	}
+	code = AppendBits(nil, words, n, ones)
 	for size := range min(len(code), 20) {
 		if _, err := DecodeBits(got, code[:len(code)-1-size], n, ones); err == nil {
 			t.Fatalf("n=%d ones=%d: accepted with %d bytes cut off", n, ones, size+1)
