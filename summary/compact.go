@@ -25,28 +25,23 @@ func (p *Prefix) whole() (*Prefix, error) {
 	if !p.compact() {
 		return p, nil
 	}
-	parts, err := encodeParts(p.plan, p.tries, 0, p.Parts())
+	r, chain, err := p.again(p.Parts(), p.last())
 	if err != nil {
-		return p.nothing(), fmt.Errorf("summary: %d parts encoded again: %w", p.held, err)
+		return p.nothing(), err
 	}
-	chain, err := verify(Run{Parts: parts, Next: p.last()}, p.header.Chain)
-	if err != nil {
-		return p.nothing(), fmt.Errorf("summary: %d parts encoded again: %w", p.held, err)
-	}
-	return newPrefix(p.header, p.plan, parts, chain, p.tries), nil
+	return newPrefix(p.header, p.plan, r.Parts, chain, p.tries), nil
 }
 
-// first returns part 0 of a compact prefix, verified like the parts of whole. The parts behind it are not encoded.
-func (p *Prefix) first() (Run, error) {
-	parts, err := encodeParts(p.plan, p.tries, 0, 1)
+// again encodes the first parts of a compact prefix, and verifies them given the value of the chain after them.
+func (p *Prefix) again(parts int, next digest) (r Run, chain []digest, err error) {
+	r.Next = next
+	if r.Parts, err = encodeParts(p.plan, p.tries, 0, parts); err == nil {
+		chain, err = verify(r, p.header.Chain)
+	}
 	if err != nil {
-		return Run{}, fmt.Errorf("summary: part 0 encoded again: %w", err)
+		return Run{}, nil, fmt.Errorf("summary: %d parts encoded again: %w", parts, err)
 	}
-	r := Run{Parts: parts, Next: p.chain[0]}
-	if _, err := verify(r, p.header.Chain); err != nil {
-		return Run{}, fmt.Errorf("summary: part 0 encoded again: %w", err)
-	}
-	return r, nil
+	return r, chain, nil
 }
 
 // nothing returns the prefix of no parts.

@@ -117,7 +117,8 @@ func (p *Prefix) Run(from, to int) (Run, error) {
 		return Run{}, fmt.Errorf("summary: parts %d to %d of %d held: %w", from, to-1, p.held, ErrLimit)
 	}
 	if p.compact() && from == 0 && to == 1 {
-		return p.first()
+		r, _, err := p.again(1, p.chain[0])
+		return r, err
 	}
 	p, err := p.whole()
 	if err != nil {

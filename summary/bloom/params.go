@@ -90,18 +90,20 @@ func paramsForBits(n int, bits uint64) (Params, error) {
 // paramsForRate returns the parameters of the shortest standard filter whose false-positive rate with n keys is at most
 // rate (0 < rate < 1).
 func paramsForRate(n int, rate float64) (Params, error) {
+	return shortest(n, rate, func(k int) Params {
+		return Params{Blocks: 1, BlockBits: bitsForFill(math.Pow(rate, 1/float64(k)), float64(k)*float64(n)), Hashes: k}
+	})
+}
+
+// shortest returns the shorter of the parameters of the two numbers of hash functions beside log2(1/rate).
+func shortest(n int, rate float64, with func(k int) Params) (best Params, err error) {
 	if err := checkRate(n, rate); err != nil {
 		return Params{}, err
 	}
-	k := max(1, int(-math.Log2(rate)))
-	best := Params{}
-	for _, k := range []int{k, k + 1} {
-		if k > maxHashes {
-			continue
-		}
-		m := bitsForFill(math.Pow(rate, 1/float64(k)), float64(k)*float64(n))
-		if best.Blocks == 0 || m < best.Bits() {
-			best = Params{Blocks: 1, BlockBits: m, Hashes: k}
+	least := max(1, int(-math.Log2(rate)))
+	for _, k := range []int{least, least + 1} {
+		if p := with(k); k <= maxHashes && (best.Blocks == 0 || p.Bits() < best.Bits()) {
+			best = p
 		}
 	}
 	return best, best.reaches(n, rate)
@@ -130,19 +132,9 @@ func partitionedForBits(n int, bits uint64) (Params, error) {
 // partitionedForRate returns the parameters of a block-partitioned filter with one hash function a block. It is the
 // shortest whose false-positive rate with n keys is at most rate (0 < rate < 1).
 func partitionedForRate(n int, rate float64) (Params, error) {
-	if err := checkRate(n, rate); err != nil {
-		return Params{}, err
-	}
-	mu := max(1, int(-math.Log2(rate)))
-	best := Params{}
-	for _, mu := range []int{mu, mu + 1} {
-		m := bitsForFill(math.Pow(rate, 1/float64(mu)), float64(n))
-		p := Params{Blocks: mu, BlockBits: m, Hashes: 1}
-		if mu <= maxHashes && (best.Blocks == 0 || p.Bits() < best.Bits()) {
-			best = p
-		}
-	}
-	return best, best.reaches(n, rate)
+	return shortest(n, rate, func(mu int) Params {
+		return Params{Blocks: mu, BlockBits: bitsForFill(math.Pow(rate, 1/float64(mu)), float64(n)), Hashes: 1}
+	})
 }
 
 func checkSize(n int, bits uint64) error {
