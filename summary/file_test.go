@@ -5,22 +5,14 @@ import (
 	"crypto/ed25519"
 	"encoding/binary"
 	"errors"
-	"math/rand/v2"
 	"testing"
 )
 
+// someFile has the first parts of a summary, under a header without a signature.
 func someFile(t testing.TB, n, parts int) (File, *Prefix) {
 	t.Helper()
-	rng := rand.New(rand.NewPCG(1, 1))
-	fps := make([]Fingerprint, n)
-	for i := range fps {
-		fps[i] = Fingerprint(rng.Uint64() >> (64 - FingerprintBits))
-	}
-	st := must(Build(fps, Header{Origin: "origin", Epoch: Epoch{Generation: 1}}))
-	p := st
-	r := must(p.Run(0, min(parts, p.Parts())))
-	envelope := must(p.Header().AppendBinary(nil))
-	return File{Envelope: envelope, Run: r}, p
+	p := mustBuild(t, someKeys(1, n), Shape{})
+	return File{Envelope: must(p.Header().AppendBinary(nil)), Run: must(p.Run(0, min(parts, p.Parts())))}, p
 }
 
 func TestFileKinds(t *testing.T) {

@@ -41,6 +41,20 @@ func congruential(n int) []Fingerprint {
 	return fps
 }
 
+// fewerEpochs builds two epochs of congruential fingerprints. The second lacks the first of every hundred, if there are
+// a hundred.
+func fewerEpochs(t *testing.T, n int, s Shape) (old, next *Prefix) {
+	t.Helper()
+	fps := congruential(n)
+	var fewer []Fingerprint
+	for j, f := range fps {
+		if j%100 != 0 || n < 100 {
+			fewer = append(fewer, f)
+		}
+	}
+	return epochs(t, fps, fewer, s)
+}
+
 // TestGolden holds streams to the bytes they had before.
 func TestGolden(t *testing.T) {
 	var b bytes.Buffer
@@ -52,14 +66,7 @@ func TestGolden(t *testing.T) {
 			if n > 100_000 && i > 0 {
 				break // one is enough to have all methods of coding in long parts
 			}
-			fps := congruential(n)
-			var fewer []Fingerprint
-			for j, f := range fps {
-				if j%100 != 0 || n < 100 {
-					fewer = append(fewer, f)
-				}
-			}
-			old, next := epochs(t, fps, fewer, s)
+			old, next := fewerEpochs(t, n, s)
 			all := bytes.Join(old.parts, nil)
 			d := related(t, next, next.Parts(), old).Bytes
 			h := old.Header()

@@ -22,14 +22,7 @@ func TestGoldenShapes(t *testing.T) {
 		{5_000, Shape{SampleBytes: 1 << 10, SampleLevel: 19, Levels: []uint8{45, 40}}},
 		{100_000, Shape{SampleBytes: maxSampleBytes, SampleLevel: 25, Levels: []uint8{48, 30}}},
 	} {
-		fps := congruential(c.n)
-		var fewer []Fingerprint
-		for j, f := range fps {
-			if j%100 != 0 {
-				fewer = append(fewer, f)
-			}
-		}
-		old, next := epochs(t, fps, fewer, c.shape)
+		old, next := fewerEpochs(t, c.n, c.shape)
 		r := related(t, next, next.Parts(), old)
 		d := r.Bytes
 		again, err := next.Truncate(0).ExtendRelative(old, r)

@@ -38,20 +38,11 @@ func TestRoundTrip(t *testing.T) {
 			t.Run(fmt.Sprint(n, s), func(t *testing.T) {
 				fps := someKeys(uint64(n), n)
 				full := mustBuild(t, fps, s)
-				p, err := NewPrefix(full.Header())
-				if err != nil {
-					t.Fatal(err)
-				}
+				p := must(NewPrefix(full.Header()))
 				rng := rand.New(rand.NewPCG(1, 2))
 				for p.Parts() < full.Parts() {
 					to := min(full.Parts(), p.Parts()+1+rng.IntN(3))
-					r, err := full.Run(p.Parts(), to)
-					if err != nil {
-						t.Fatal(err)
-					}
-					if p, err = p.Extend(r); err != nil {
-						t.Fatal(err)
-					}
+					p = must(p.Extend(must(full.Run(p.Parts(), to))))
 					for _, f := range fps {
 						if !p.Contains(f) {
 							t.Fatalf("%d parts: false negative", p.Parts())
@@ -65,17 +56,27 @@ func TestRoundTrip(t *testing.T) {
 						t.Logf("%d parts, %d bytes (predicted %d), rate %.4g (predicted %.4g), memory %d", p.Parts(), p.EncodedBytes(), p.Plan().EncodedBytes(p.Parts()), p.FalsePositiveRate(), p.Plan().ExpectedRate(p.Parts()), p.SizeBytes())
 					}
 				}
-				all, _ := full.Run(0, full.Parts())
-				q, _ := NewPrefix(full.Header())
-				if q, err = q.Extend(all); err != nil {
-					t.Fatal(err)
-				}
+				q := must(must(NewPrefix(full.Header())).Extend(must(full.Run(0, full.Parts()))))
 				if q.FalsePositiveRate() != full.FalsePositiveRate() || p.FalsePositiveRate() != full.FalsePositiveRate() {
 					t.Fatalf("rates %v %v %v", full.FalsePositiveRate(), p.FalsePositiveRate(), q.FalsePositiveRate())
 				}
 			})
 		}
 	}
+}
+
+// TestMistakes: a mistake of the caller panics, a cut to more than there is changes nothing.
+func TestMistakes(t *testing.T) {
+	p := mustBuild(t, someKeys(1, 100), Shape{})
+	if p.Truncate(p.Parts()+1) != p {
+		t.Error("a cut to more than there is changed something")
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("Prefix.Truncate to fewer than no parts: no panic")
+		}
+	}()
+	p.Truncate(-1)
 }
 
 func TestExtendRefuses(t *testing.T) {

@@ -1,7 +1,6 @@
 package estimate
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -66,23 +65,5 @@ func TestCommonOfMore(t *testing.T) {
 	}
 	if mean := sum / trials; math.Abs(mean-common) > 0.01*common {
 		t.Errorf("mean %v, want %v", mean, common)
-	}
-}
-
-func TestCommonErrors(t *testing.T) {
-	a := Array{Bits: 100}
-	for name, f := range map[string]func() (Interval, error){
-		"array":      func() (Interval, error) { return Array{}.EstimateCommon(0.9, 1, 2) },
-		"none":       func() (Interval, error) { return a.EstimateCommon(0.9, 0) },
-		"count":      func() (Interval, error) { return a.EstimateCommon(0.9, 1, 2, 101) },
-		"all":        func() (Interval, error) { return a.EstimateCommon(0.9, 3, 2, 5) },
-		"confidence": func() (Interval, error) { return a.EstimateCommon(1, 1, 2, 5) },
-	} {
-		if _, err := f(); !errors.Is(err, errRange) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if n, err := a.EstimateCommon(0.9, 100, 100, 100); err != nil || !n.Saturated {
-		t.Errorf("full: %v, %v", n, err)
 	}
 }
