@@ -1,4 +1,9 @@
-// Package fleet tests twenty daemons as processes: programs of two versions beside each other, and a quarter of an hour
-// of kills, partitions and clocks that jump. Keys come and go all the while, and daemons look for them; its history
-// checks every answer against the true holders at the time. .ci/fleet builds the programs and runs the tests.
+// Package fleet tests daemons as processes. Twenty of them run programs of two versions beside each other, or live
+// through a quarter of an hour of kills, partitions and clocks that jump. Keys come and go all the while, and daemons
+// look for them; a history checks every answer against the true holders at the time. .ci/fleet builds the programs and
+// runs these tests.
+//
+// Others run daemons in networks as real peers have them: behind routers that translate addresses, on slow lines, on
+// lines that fail. They make network namespaces, which needs root on Linux and the programs ip, iptables and tc; they
+// say so and skip where something lacks. They take minutes: .ci/netns runs them.
 package fleet

@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -13,7 +12,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -64,19 +62,16 @@ func (f *fleet) note(peer int, start, what string) {
 	f.diary = append(f.diary, entry{f.now(), peer, start, what})
 }
 
-// peer is a daemon.
+// peer is a daemon of the fleet.
 type peer struct {
+	daemon
 	f      *fleet
 	i      int
-	repo   string
 	id     string
-	prefix []string // of the command line: where it runs
-	env    []string
 	client *http.Client
 
 	mu    sync.RWMutex // read while a command runs; written while the daemon starts or ends
 	alive bool
-	cmd   *exec.Cmd
 	holds map[string]bool // of names
 }
 
@@ -88,7 +83,8 @@ func newFleet(t *testing.T, program string, place func(i int) (prefix []string, 
 	f := &fleet{t: t, began: time.Now(), history: NewHistory(size)}
 	base := t.TempDir()
 	for i := range f.peers {
-		p := &peer{f: f, i: i, repo: filepath.Join(base, fmt.Sprint(i)), holds: make(map[string]bool)}
+		p := &peer{f: f, i: i, holds: make(map[string]bool)}
+		p.t, p.repo = t, filepath.Join(base, fmt.Sprint(i))
 		p.client = &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{
 			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 				return new(net.Dialer).DialContext(ctx, "unix", filepath.Join(p.repo, "control.sock"))
@@ -96,7 +92,7 @@ func newFleet(t *testing.T, program string, place func(i int) (prefix []string, 
 		}}
 		var address string
 		p.prefix, address = place(i)
-		p.env = append(os.Environ(), "VENN_HTTP_LISTEN=", "VENN_DISCOVERY_MDNS=false", "VENN_NAT_PORT_MAP=false", "VENN_LIMITS_CACHE=8388608",
+		p.env = append(append(os.Environ(), alone...), "VENN_LIMITS_CACHE=8388608",
 			fmt.Sprintf("VENN_ADDRESSES_LISTEN=/ip4/%s/tcp/%d,/ip4/%[1]s/udp/%d/quic-v1", address, 4200+i, 4200+i), "GOMAXPROCS=2")
 		var made struct{ ID string }
 		if out := p.run(program, "init", "--json"); json.Unmarshal([]byte(out), &made) != nil {
@@ -122,67 +118,17 @@ func (p *peer) address() string {
 	panic("fleet: a peer without address")
 }
 
-// run runs a command to its end.
-func (p *peer) run(program string, args ...string) string {
-	cmd := exec.Command(program, append([]string{"--repo", p.repo}, args...)...)
-	cmd.Env = p.env
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		p.f.t.Fatalf("%s %v: %v\n%s", program, args, err, out)
-	}
-	return string(out)
-}
-
 // start starts the daemon, with further variables of its environment, and waits until it serves.
 func (p *peer) start(program string, env ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	from := p.f.now()
-	args := append(append([]string{}, p.prefix...), program, "--repo", p.repo, "daemon")
-	p.cmd = exec.Command(args[0], args[1:]...)
-	p.cmd.Env = append(p.env[:len(p.env):len(p.env)], env...)
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	log, err := os.OpenFile(filepath.Join(p.repo, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		p.f.t.Fatal(err)
-	}
-	p.cmd.Stderr = log
-	out, err := p.cmd.StdoutPipe()
-	if err != nil {
-		p.f.t.Fatal(err)
-	}
-	if err := p.cmd.Start(); err != nil {
-		p.f.t.Fatal(err)
-	}
-	_ = log.Close()
-	ready := make(chan bool, 1)
-	go func() {
-		lines := bufio.NewScanner(out)
-		for lines.Scan() {
-			if strings.HasPrefix(lines.Text(), "ready") {
-				ready <- true
-			}
-		}
-		close(ready)
-	}()
-	select {
-	case ok := <-ready:
-		if !ok {
-			p.f.t.Fatalf("daemon %d ended:\n%s", p.i, p.log())
-		}
-	case <-time.After(time.Minute):
-		p.f.t.Fatalf("daemon %d does not start:\n%s", p.i, p.log())
-	}
+	p.launch(program, env...)
 	p.alive = true
 	p.f.reaches(p, true, from, p.f.now())
 	p.f.mu.Lock()
 	defer p.f.mu.Unlock()
 	p.f.note(p.i, filepath.Base(program), "starts as "+filepath.Base(program))
-}
-
-func (p *peer) log() string {
-	b, _ := os.ReadFile(filepath.Join(p.repo, "log"))
-	return string(b)
 }
 
 // end ends the daemon: by SIGTERM when all commands have been answered, by SIGKILL in their middle.

@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -24,7 +22,7 @@ func TestSoak(t *testing.T) {
 		t.Skip("VENN_SOAK says for how many minutes: .ci/fleet sets it")
 	}
 	l := newLine(t)
-	f := newFleet(t, programs[1], func(i int) ([]string, string) { return l.place(i), l.address(i) })
+	f := newFleet(t, programs[1], func(i int) ([]string, string) { return l.place(l.machine(i)), l.address(i) })
 	defer f.endAll()
 	rng := rand.New(rand.NewPCG(2, 2))
 	versions := make([]int, size)
@@ -117,61 +115,31 @@ func (p *peer) sleep(while func()) {
 	p.f.note(p.i, "", fmt.Sprintf("wakes from %.1f s of sleep", (p.f.now()-slept).Seconds()))
 }
 
-// line is what the daemons are connected by: a namespace for each, as for a machine of its own, at one of two bridges,
-// and a line between the bridges. libp2p takes eight connections from one address, so each has its own.
-type line struct{ t *testing.T }
+// line is what the daemons are connected by: a namespace for each, as for a machine of its own, at one of two hubs, and
+// a line between the hubs. libp2p takes eight connections from one address, so each has its own.
+type line struct{ lab }
 
 func newLine(t *testing.T) line {
-	if os.Geteuid() != 0 {
-		t.Skip("network namespaces need root")
-	}
-	l := line{t}
+	l := line{newLab(t)}
 	for side := range 2 {
-		l.space(l.hub(side))
-		l.run("ip -n " + l.hub(side) + " link add name hub type bridge")
-		l.run("ip -n " + l.hub(side) + " link set dev hub up")
+		l.hub(fmt.Sprint("hub", side))
 	}
-	l.run("ip -n " + l.hub(0) + " link add name line type veth peer name line netns " + l.hub(1))
+	l.wire("hub0", "line", "hub1", "line")
 	for side := range 2 {
-		l.run("ip -n " + l.hub(side) + " link set dev line master hub up")
+		l.in(fmt.Sprint("hub", side), "ip link set dev line master hub")
 	}
 	for i := range size {
-		hub, port := l.hub(i%2), fmt.Sprint("port", i)
 		l.space(l.machine(i))
-		l.run("ip -n " + hub + " link add name " + port + " type veth peer name eth netns " + l.machine(i))
-		l.run("ip -n " + hub + " link set dev " + port + " master hub up")
-		l.run("ip -n " + l.machine(i) + " addr add " + l.address(i) + "/24 dev eth")
-		l.run("ip -n " + l.machine(i) + " link set dev eth up")
+		l.plug(l.machine(i), fmt.Sprint("hub", i%2), l.address(i)+"/24")
 	}
 	return l
 }
 
-func (line) hub(side int) string { return fmt.Sprintf("venn%d-hub%d", os.Getpid(), side) }
-
-func (line) machine(i int) string { return fmt.Sprintf("venn%d-%d", os.Getpid(), i) }
+func (line) machine(i int) string { return fmt.Sprint("m", i) }
 
 func (line) address(i int) string { return fmt.Sprintf("10.77.0.%d", i+1) }
 
-// place is how a command line begins that runs on a machine.
-func (l line) place(i int) []string { return []string{"ip", "netns", "exec", l.machine(i)} }
-
-// space makes a namespace.
-func (l line) space(name string) {
-	l.run("ip netns add " + name)
-	l.t.Cleanup(func() { _ = exec.Command("ip", "netns", "del", name).Run() })
-	l.run("ip -n " + name + " link set dev lo up")
-}
-
-// cut cuts the line between the bridges, which no machine notices, or mends it.
+// cut cuts the line between the hubs, which no machine notices, or mends it.
 func (l line) cut(cut bool) {
-	state := map[bool]string{true: " down", false: " up"}[cut]
-	l.run("ip -n " + l.hub(0) + " link set dev line" + state)
-}
-
-func (l line) run(command string) {
-	l.t.Helper()
-	words := strings.Fields(command)
-	if out, err := exec.Command(words[0], words[1:]...).CombinedOutput(); err != nil {
-		l.t.Fatalf("%s: %v\n%s", command, err, out)
-	}
+	l.in("hub0", "ip link set dev line "+map[bool]string{true: "down", false: "up"}[cut])
 }

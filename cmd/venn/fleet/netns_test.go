@@ -1,4 +1,4 @@
-package netns
+package fleet
 
 import (
 	"fmt"
@@ -17,16 +17,16 @@ const (
 )
 
 // two are two daemons on the internet: b begins with a.
-func two(l *lab, env ...string) (a, b *peer) {
+func two(l *internet, env ...string) (a, b *machine) {
 	l.public("a", publicA)
 	l.public("b", publicB)
-	a = l.peer("a").start(env...)
-	b = l.peer("b").start(append(env, "VENN_DISCOVERY_BOOTSTRAP="+a.at(publicA))...)
+	a = l.machine("a").start(env...)
+	b = l.machine("b").start(append(env, "VENN_DISCOVERY_BOOTSTRAP="+a.at(publicA))...)
 	return a, b
 }
 
 // know gives two daemons a key each, and waits until each finds what the other has.
-func know(l *lab, a, b *peer) {
+func know(l *internet, a, b *machine) {
 	l.t.Helper()
 	a.venn("keys", "add", "of-a")
 	b.venn("keys", "add", "of-b")
@@ -39,11 +39,11 @@ func know(l *lab, a, b *peer) {
 func TestBehindRouter(t *testing.T) {
 	for _, symmetric := range []bool{false, true} {
 		t.Run(fmt.Sprintf("symmetric %v", symmetric), func(t *testing.T) {
-			l := newLab(t)
+			l := newInternet(t)
 			l.public("a", publicA)
 			l.behind("b", "router", publicB, symmetric)
-			a := l.peer("a").start()
-			b := l.peer("b").start("VENN_DISCOVERY_BOOTSTRAP=" + a.at(publicA))
+			a := l.machine("a").start()
+			b := l.machine("b").start("VENN_DISCOVERY_BOOTSTRAP=" + a.at(publicA))
 			know(l, a, b)
 			if s := b.venn("status"); !strings.Contains(s, "reached by others    local") {
 				t.Errorf("status says\n%s", s)
@@ -57,13 +57,13 @@ func TestBehindRouter(t *testing.T) {
 func TestRelay(t *testing.T) {
 	for _, symmetric := range []bool{true, false} {
 		t.Run(fmt.Sprintf("symmetric %v", symmetric), func(t *testing.T) {
-			l := newLab(t)
+			l := newInternet(t)
 			l.public("relay", publicC)
 			at := l.relay("relay", publicC)
 			l.behind("a", "routera", publicA, symmetric)
 			l.behind("b", "routerb", publicB, symmetric)
 			env := []string{"VENN_NAT_RELAYS=" + at, "VENN_DISCOVERY_BOOTSTRAP=" + at}
-			a := l.peer("a").start(env...)
+			a := l.machine("a").start(env...)
 			circuit := ""
 			took := l.eventually("a is reached through the relay", 4*time.Minute, func() bool {
 				for _, address := range a.identity().Addresses {
@@ -77,7 +77,7 @@ func TestRelay(t *testing.T) {
 			if s := a.venn("status"); !strings.Contains(s, "reached by others    relayed") {
 				t.Errorf("status says\n%s", s)
 			}
-			b := l.peer("b").start("VENN_NAT_RELAYS="+at, "VENN_DISCOVERY_BOOTSTRAP="+circuit)
+			b := l.machine("b").start("VENN_NAT_RELAYS="+at, "VENN_DISCOVERY_BOOTSTRAP="+circuit)
 			know(l, a, b)
 			began := time.Now()
 			if !b.finds("of-a") || time.Since(began) > 5*time.Second {
@@ -100,7 +100,7 @@ func TestRelay(t *testing.T) {
 
 // TestPartition: two daemons that lose their line for a minute find each other's keys again soon after it is back.
 func TestPartition(t *testing.T) {
-	l := newLab(t)
+	l := newInternet(t)
 	a, b := two(l)
 	know(l, a, b)
 	l.in("inet", "ip link set dev b down")
@@ -114,7 +114,7 @@ func TestPartition(t *testing.T) {
 
 // TestSlowLine: a line of 256 kbit/s, undeclared, carries summaries of 20,000 keys, and confirmations beside them.
 func TestSlowLine(t *testing.T) {
-	l := newLab(t)
+	l := newInternet(t)
 	a, b := two(l)
 	for _, end := range []string{"a", "b"} {
 		l.in(end, "tc qdisc add dev inet root tbf rate 256kbit burst 16kb latency 400ms")
@@ -142,11 +142,11 @@ func TestChangedAddress(t *testing.T) {
 	for _, transport := range []string{"tcp", "quic-v1"} {
 		for _, moves := range []string{"a", "b"} {
 			t.Run(fmt.Sprintf("%s, %s moves", transport, moves), func(t *testing.T) {
-				l := newLab(t)
+				l := newInternet(t)
 				l.public("a", publicA)
 				l.public("b", publicB)
-				a := l.peer("a").start()
-				b := l.peer("b").start("VENN_DISCOVERY_BOOTSTRAP=" + a.by(publicA, transport))
+				a := l.machine("a").start()
+				b := l.machine("b").start("VENN_DISCOVERY_BOOTSTRAP=" + a.by(publicA, transport))
 				know(l, a, b)
 				mover, other := a, b
 				if moves == "b" {
@@ -171,22 +171,22 @@ func TestChangedAddress(t *testing.T) {
 
 // TestMDNS: two daemons on one network find each other with nobody named.
 func TestMDNS(t *testing.T) {
-	l := newLab(t)
+	l := newInternet(t)
 	l.public("a", publicA)
 	l.public("b", publicB)
-	a, b := l.peer("a").start("VENN_DISCOVERY_MDNS=true"), l.peer("b").start("VENN_DISCOVERY_MDNS=true")
+	a, b := l.machine("a").start("VENN_DISCOVERY_MDNS=true"), l.machine("b").start("VENN_DISCOVERY_MDNS=true")
 	know(l, a, b)
 }
 
 // TestPreSharedKey: two daemons with the key of a private network find each other's keys; one without it finds nothing.
 func TestPreSharedKey(t *testing.T) {
-	l := newLab(t)
+	l := newInternet(t)
 	l.public("a", publicA)
 	l.public("b", publicB)
 	l.public("c", publicC)
-	a, b, c := l.peer("a"), l.peer("b"), l.peer("c")
+	a, b, c := l.machine("a"), l.machine("b"), l.machine("c")
 	key := "/key/swarm/psk/1.0.0/\n/base16/\n" + strings.Repeat("0123456789abcdef", 4) + "\n"
-	for _, p := range []*peer{a, b} {
+	for _, p := range []*machine{a, b} {
 		if err := os.WriteFile(filepath.Join(p.repo, "swarm.key"), []byte(key), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package netns
+package fleet
 
 import (
 	"bufio"
@@ -23,9 +23,10 @@ func relay(listen string) error {
 }
 
 // relay starts a relay in a namespace, which ends with the test, and returns its multiaddr.
-func (l *lab) relay(space, address string) string {
+func (l *internet) relay(space, address string) string {
 	l.t.Helper()
-	cmd := exec.Command("ip", "netns", "exec", l.name(space), os.Args[0])
+	words := append(l.place(space), os.Args[0])
+	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Env = append(os.Environ(), "VENN_NETNS_RELAY=/ip4/"+address+"/tcp/4001")
 	out, err := cmd.StdoutPipe()
 	if err != nil {
