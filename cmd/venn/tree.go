@@ -47,7 +47,7 @@ func openTree(r repo.Repo, root string) (*tree, error) {
 // given.
 func (d *tree) each(ctx context.Context, f func(x repo.File, fresh bool) error, over func() (given string, err error)) error {
 	d.hashed, d.failed = 0, nil
-	l := &look{tree: d, kept: make([]bool, d.files.Len()), replaced: make([]bool, d.files.Len()), f: f}
+	l := &look{tree: d, now: make(map[string]repo.File, len(d.files.Known)), f: f}
 	err := l.walk(ctx)
 	if err == nil {
 		err = l.read(ctx)
@@ -62,19 +62,18 @@ func (d *tree) each(ctx context.Context, f func(x repo.File, fresh bool) error, 
 // look is one look at a tree.
 type look struct {
 	*tree
-	root           string  // of the tree, without symbolic links
-	changed        []found // files that are to be read
-	fresh          []repo.File
-	kept, replaced []bool // of the files remembered
-	seen, total    int    // files given, and found
-	f              func(x repo.File, fresh bool) error
-	err            error // of f: it is not called again
+	root        string               // of the tree, without symbolic links
+	changed     []found              // files that are to be read
+	now         map[string]repo.File // given, by path
+	fresh       bool                 // one of them was read
+	seen, total int                  // files given, and found
+	f           func(x repo.File, fresh bool) error
+	err         error // of f: it is not called again
 }
 
 // found is a file that is to be read.
 type found struct {
 	repo.File
-	last  int   // its number in the list of the last time; -1: it is not in it
 	young bool  // it is racy, by the age of its change before it is read
 	err   error // of the reading
 }
@@ -112,16 +111,13 @@ func (l *look) file(path string, e fs.DirEntry) error {
 	l.total++
 	if err != nil {
 		l.failed = append(l.failed, err)
-		last, _ := l.files.Find(path, 0, 0)
-		return l.keep(last)
+		return l.keep(path)
 	}
-	x := found{File: repo.File{Path: path, Size: info.Size(), Time: info.ModTime().UnixNano()}}
-	last, same := l.files.Find(path, x.Size, x.Time)
-	if same {
-		return l.keep(last)
+	x := repo.File{Path: path, Size: info.Size(), Time: info.ModTime().UnixNano()}
+	if last, known := l.files.Known[path]; known && last.Size == x.Size && last.Time == x.Time {
+		return l.keep(path)
 	}
-	x.last, x.young = last, time.Since(info.ModTime()) < racy
-	l.changed = append(l.changed, x)
+	l.changed = append(l.changed, found{File: x, young: time.Since(info.ModTime()) < racy})
 	return nil
 }
 
@@ -131,9 +127,9 @@ func (l *look) keepBelow(folder string, err error) error {
 		return nil
 	}
 	l.failed = append(l.failed, err)
-	for i := range l.kept {
-		if strings.HasPrefix(l.files.At(i).Path, folder+string(filepath.Separator)) {
-			if err := l.keep(i); err != nil {
+	for path := range l.files.Known {
+		if strings.HasPrefix(path, folder+string(filepath.Separator)) {
+			if err := l.keep(path); err != nil {
 				return err
 			}
 		}
@@ -141,13 +137,13 @@ func (l *look) keepBelow(folder string, err error) error {
 	return nil
 }
 
-// keep gives a file as it is remembered. It does nothing for -1, or a second time: a folder may be read in part.
-func (l *look) keep(i int) error {
-	if i < 0 || l.kept[i] {
+// keep gives a file as it is remembered, if it is. It does nothing a second time: a folder may be read in part.
+func (l *look) keep(path string) error {
+	x, known := l.files.Known[path]
+	if _, given := l.now[path]; given || !known {
 		return nil
 	}
-	l.kept[i] = true
-	return l.give(l.files.At(i), false)
+	return l.give(x, false)
 }
 
 // read reads the changed files on all cores, and gives them. While f is busy with one, up to a request's keys are read.
@@ -184,22 +180,20 @@ func (l *look) take(x found) error {
 	l.hashed++
 	if x.err != nil {
 		l.failed = append(l.failed, x.err)
-		return l.keep(x.last)
-	}
-	fresh := x.last < 0 || l.files.At(x.last).Sum != x.Sum
-	if x.last >= 0 {
-		l.replaced[x.last] = true
+		return l.keep(x.Path)
 	}
 	if x.young {
 		x.Time = -1 // it is read again next time
 	}
-	l.fresh = append(l.fresh, x.File)
-	return l.give(x.File, fresh)
+	last, known := l.files.Known[x.Path]
+	l.fresh = true
+	return l.give(x.File, !known || last.Sum != x.Sum)
 }
 
 func (l *look) give(x repo.File, fresh bool) error {
+	l.now[x.Path] = x
 	if l.seen++; l.seen%256 == 0 {
-		l.show(l.seen, max(l.total, l.files.Len()))
+		l.show(l.seen, max(l.total, len(l.files.Known)))
 	}
 	if l.err == nil {
 		l.err = l.f(x, fresh)
@@ -209,16 +203,17 @@ func (l *look) give(x repo.File, fresh bool) error {
 
 // save remembers the files seen. After a look that was not whole, files that it did not reach stay remembered.
 func (l *look) save(whole bool, given string) error {
-	now := make([]repo.File, 0, l.files.Len()+len(l.fresh))
-	for i, kept := range l.kept {
-		if (kept || !whole) && !l.replaced[i] {
-			now = append(now, l.files.At(i))
+	if !whole {
+		for path, x := range l.files.Known {
+			if _, given := l.now[path]; !given {
+				l.now[path] = x
+			}
 		}
 	}
-	if len(now) == l.files.Len() && len(l.fresh) == 0 && given == l.files.Given {
+	if len(l.now) == len(l.files.Known) && !l.fresh && given == l.files.Given {
 		return nil
 	}
-	return l.files.Save(append(now, l.fresh...), given)
+	return l.files.Save(l.now, given)
 }
 
 // unread returns an error about the files that could not be read; nil if there are none.

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -32,9 +33,8 @@ type Files struct {
 	name string
 	Root string // absolute path of the folder
 	// Given is the mark under which the keys of all files were given to the daemon; "": not known. See [Removals].
-	Given  string
-	all    []File
-	byPath map[string]int // index in all of each path
+	Given string
+	Known map[string]File // by path
 }
 
 // OpenFiles reads the list of a folder's files. If the list is not valid, its files are forgotten, and only have to
@@ -48,52 +48,27 @@ func (r Repo) OpenFiles(root string) (*Files, error) {
 		return nil, err
 	}
 	sum := sha256.Sum256([]byte(root))
-	f := &Files{name: filepath.Join(r.path(filesFolder), hex.EncodeToString(sum[:8])), Root: root}
-	_, f.Given, err = readFiles(f.name, func(x File) { f.all = append(f.all, x) })
+	f := &Files{name: filepath.Join(r.path(filesFolder), hex.EncodeToString(sum[:8])), Root: root, Known: make(map[string]File)}
+	_, f.Given, err = readFiles(f.name, func(x File) { f.Known[x.Path] = x })
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	f.index()
 	return f, err
 }
 
-func (f *Files) index() {
-	f.byPath = make(map[string]int, len(f.all))
-	for i, x := range f.all {
-		f.byPath[x.Path] = i
-	}
-}
-
-// Len returns the number of files remembered.
-func (f *Files) Len() int { return len(f.all) }
-
-// At returns what is remembered of file i, from 0.
-func (f *Files) At(i int) File { return f.all[i] }
-
-// Find returns the index of the file with a path, and whether its size and time are as remembered. The index is -1
-// if the path is not remembered.
-func (f *Files) Find(path string, size, time int64) (i int, same bool) {
-	i, ok := f.byPath[path]
-	if !ok {
-		return -1, false
-	}
-	return i, f.all[i].Size == size && f.all[i].Time == time
-}
-
 // Save replaces the remembered files, and notes that their keys were given under a mark.
-func (f *Files) Save(files []File, given string) error {
+func (f *Files) Save(files map[string]File, given string) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%q %s\n", f.Root, given)
 	for _, x := range files {
 		fmt.Fprintf(&b, "%d %d %x %q\n", x.Size, x.Time, x.Sum, x.Path)
 	}
-	f.all, f.Given = files, given
-	f.index()
+	f.Known, f.Given = files, given
 	return writeFile(f.name, b.Bytes())
 }
 
-// FilesWith returns the remembered files of all folders with a SHA-256. Their paths are absolute. If a list cannot
-// be read, it returns those of the others with the error.
+// FilesWith returns the remembered files of all folders with a SHA-256, in the order of their paths, which are absolute.
+// If a list cannot be read, it returns those of the others with the error.
 func (r Repo) FilesWith(sum [sha256.Size]byte) (found []File, err error) {
 	lists, err := fs.Glob(os.DirFS(r.path(filesFolder)), "*")
 	for _, name := range lists {
@@ -109,6 +84,7 @@ func (r Repo) FilesWith(sum [sha256.Size]byte) (found []File, err error) {
 			found = append(found, x)
 		}
 	}
+	slices.SortFunc(found, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	return found, err
 }
 
