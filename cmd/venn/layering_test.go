@@ -1,16 +1,15 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"go/ast"
-	"io"
-	"os/exec"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+
+	"golang.org/x/tools/go/packages"
 )
 
 const module = "github.com/venn-p2p/venn/"
@@ -131,34 +130,18 @@ var cores = []string{"summary/...", "overlay/...", "routing/...", "node/core", "
 // judged may import testnet/judge; commands see only reports.
 var judged = []string{"testnet", "testnet/sim"}
 
-type listed struct {
-	ImportPath    string
-	Imports, Deps []string
-}
+// imports has the packages of this module, without tests, and behind each what it imports.
+var imports = sync.OnceValues(func() ([]*packages.Package, error) {
+	const what = packages.NeedName | packages.NeedImports | packages.NeedDeps
+	return packages.Load(&packages.Config{Mode: what, Dir: filepath.Join("..", "..")}, "./...")
+})
 
-// listedPackages lists this module's packages, as go list sees them. Tests and their imports do not count.
-func listedPackages(t *testing.T) []listed {
-	t.Helper()
-	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Imports,Deps", "./...")
-	cmd.Dir = filepath.Join("..", "..")
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("go list: %v\n%s", err, stderr.Bytes())
-	}
-	var own []listed
-	for d := json.NewDecoder(bytes.NewReader(out)); ; {
-		var p listed
-		if err := d.Decode(&p); errors.Is(err, io.EOF) {
-			return own
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		if strings.HasPrefix(p.ImportPath, module) {
-			own = append(own, p)
-		}
-	}
+// deps are the paths of all packages that p imports, itself or through others.
+func deps(p *packages.Package) map[string]bool {
+	paths := make(map[string]bool)
+	packages.Visit([]*packages.Package{p}, nil, func(p *packages.Package) { paths[p.PkgPath] = true })
+	delete(paths, p.PkgPath)
+	return paths
 }
 
 // matches reports whether the path is the pattern, or below it where it ends in "/...".
@@ -174,14 +157,14 @@ func matchesAny(patterns []string, path string) bool {
 }
 
 func TestImportsPointUpward(t *testing.T) {
-	for _, p := range listedPackages(t) {
-		name := strings.TrimPrefix(p.ImportPath, module)
+	for _, p := range must(imports()) {
+		name := strings.TrimPrefix(p.PkgPath, module)
 		line := slices.IndexFunc(layers, func(l layer) bool { return matches(l.pkg, name) })
 		if line < 0 {
 			t.Errorf("%s: say in the table of layers what it may import", name)
 			continue
 		}
-		for _, path := range p.Imports {
+		for path := range p.Imports {
 			imported, own := strings.CutPrefix(path, module)
 			if !own {
 				continue
@@ -197,17 +180,17 @@ func TestImportsPointUpward(t *testing.T) {
 }
 
 func TestBannedImports(t *testing.T) {
-	for _, p := range listedPackages(t) {
-		name := strings.TrimPrefix(p.ImportPath, module)
+	for _, p := range must(imports()) {
+		name := strings.TrimPrefix(p.PkgPath, module)
 		for _, b := range bans {
 			if !matchesAny(b.pkgs, name) {
 				continue
 			}
-			imports := p.Imports
+			paths := slices.Collect(maps.Keys(p.Imports))
 			if b.deep {
-				imports = p.Deps
+				paths = slices.Collect(maps.Keys(deps(p)))
 			}
-			for _, path := range imports {
+			for _, path := range paths {
 				if matchesAny(b.imports, path) {
 					t.Errorf("%s imports %s: %s", name, path, b.reason)
 				}
@@ -219,15 +202,16 @@ func TestBannedImports(t *testing.T) {
 // TestImportsOfNoTestKit: of this module's packages that the program is linked from, none is a kit for tests or imports one.
 // Libraries are left out: simulated links and the DHT bring package testing.
 func TestImportsOfNoTestKit(t *testing.T) {
-	all := listedPackages(t)
-	program := all[slices.IndexFunc(all, func(p listed) bool { return p.ImportPath == module+"cmd/venn" })]
+	all := must(imports())
+	program := all[slices.IndexFunc(all, func(p *packages.Package) bool { return p.PkgPath == module+"cmd/venn" })]
+	linked := deps(program)
 	for _, p := range all {
-		if p.ImportPath != program.ImportPath && !slices.Contains(program.Deps, p.ImportPath) {
+		if p != program && !linked[p.PkgPath] {
 			continue
 		}
-		for _, path := range p.Imports {
+		for path := range p.Imports {
 			if strings.HasSuffix(path, "test") || path == "testing" || strings.HasPrefix(path, "testing/") || path == "github.com/cockroachdb/datadriven" {
-				t.Errorf("%s imports %s, which is for tests", p.ImportPath, path)
+				t.Errorf("%s imports %s, which is for tests", p.PkgPath, path)
 			}
 		}
 	}
