@@ -4,28 +4,38 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/venn-p2p/venn/cmd/venn/repo"
 )
+
+// daemonOf has a handler answer on the socket of a new repository. It returns the folder.
+func daemonOf(t *testing.T, h http.HandlerFunc) (dir string) {
+	t.Helper()
+	top := must(os.MkdirTemp("", "venn")) // t.TempDir's names are too long for a socket
+	t.Cleanup(func() { _ = os.RemoveAll(top) })
+	r := must(repo.Init(filepath.Join(top, "r")))
+	s := httptest.NewUnstartedServer(h)
+	s.Listener = must(net.Listen("unix", r.Socket()))
+	s.Start()
+	t.Cleanup(s.Close)
+	return r.Dir
+}
 
 // breakingDaemon stands in for a daemon that begins each answer with some text and then breaks off. It returns the folder
 // of its repository.
 func breakingDaemon(t *testing.T, begin string) string {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "r")
-	mustVenn(t, "init", "--repo", dir)
-	l := must(net.Listen("unix", filepath.Join(dir, "control.sock")))
-	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return daemonOf(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		_, _ = io.WriteString(w, begin)
 		_ = http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
-	})}
-	go func() { _ = server.Serve(l) }()
-	t.Cleanup(func() { _ = server.Close() })
-	return dir
+	})
 }
 
 // TestBrokenOff: of an answer that is broken off, what came in full is printed, nothing of the rest, and the error says

@@ -5,11 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net"
 	"net/http"
-	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -56,19 +52,12 @@ func spoil(v reflect.Value, text string) {
 // daemonSaying answers on the socket of a new repository with a text in all strings.
 func daemonSaying(t *testing.T, text string) (dir string) {
 	t.Helper()
-	top, err := os.MkdirTemp("", "venn") // t.TempDir's names are too long for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(top) })
-	r := must(repo.Init(filepath.Join(top, "r")))
 	answers := map[string][]any{
 		"find": {new(httpapi.Provider), new(httpapi.FindEnd)}, "cover": {new(httpapi.Cover), new(httpapi.CoverEnd)}, "join": {new(httpapi.Key), new(httpapi.JoinEnd)},
 		"peers": {new([]httpapi.Peer)}, "neighbours": {new([]httpapi.Neighbour)}, "similar": {new([]httpapi.Similar)}, "overlap": {new(httpapi.Overlap)},
 		"status": {new(httpapi.Status)}, "id": {new(httpapi.ID)}, "ping": {new(httpapi.Ping)}, "events": {new(httpapi.Event)}, "keys": {new(httpapi.Key)}, "keys/has": {new(httpapi.Has)},
 	}
-	l := must(net.Listen("unix", r.Socket()))
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+	return daemonOf(t, func(w http.ResponseWriter, req *http.Request) {
 		name := strings.TrimPrefix(req.URL.Path, "/api/v1/")
 		for _, v := range answers[name] {
 			spoil(reflect.ValueOf(v).Elem(), text)
@@ -83,11 +72,7 @@ func daemonSaying(t *testing.T, text string) (dir string) {
 			w.WriteHeader(http.StatusInternalServerError)
 			_ = json.NewEncoder(w).Encode(httpapi.Error{Error: text})
 		}
-	}))
-	s.Listener = l
-	s.Start()
-	t.Cleanup(s.Close)
-	return r.Dir
+	})
 }
 
 const someone = "12D3KooWQRVvCjvCuzHQAdsN9rdqrs1YwaHtM4j9mS2VPSjf5FD2"

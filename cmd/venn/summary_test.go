@@ -100,39 +100,6 @@ func TestUnsigned(t *testing.T) {
 	}
 }
 
-// TestCuts holds cuts of one summary to their size and to the rate of a plain Bloom filter of as many bytes.
-func TestCuts(t *testing.T) {
-	t.Chdir(t.TempDir())
-	const n = 100_000
-	mustVenn(t, "summary", "build", "--rate", "1e-6", writeKeys(t, "keys", 1, n), "-o", "whole")
-	writeKeys(t, "foreign", n+1, 3*n)
-	for _, c := range []struct {
-		bits int
-		most float64 // of the rate of an ideal Bloom filter
-	}{{4, 1.02}, {8, 0.55}, {12, 0.27}, {16, 0.12}} {
-		mustVenn(t, "summary", "cut", "whole", "--bytes", fmt.Sprint(c.bits*n/8), "-o", "cut")
-		if info, err := os.Stat("cut"); err != nil || info.Size() > int64(c.bits*n/8) {
-			t.Fatalf("%d bits a key: %v, %v", c.bits, info.Size(), err)
-		}
-		f := must(openSummary(app(nil, nil), "cut"))
-		rate, predicted := f.prefix.FalsePositiveRate(), f.prefix.Plan().ExpectedRate(f.prefix.Parts())
-		if math.Abs(rate/predicted-1) > 0.03 {
-			t.Errorf("%d bits a key: rate %v, predicted %v", c.bits, rate, predicted)
-		}
-		if ideal := math.Pow(0.6185, float64(c.bits)); rate > c.most*ideal {
-			t.Errorf("%d bits a key: rate %v, %v of an ideal Bloom filter's", c.bits, rate, rate/ideal)
-		}
-		if got := mustVenn(t, "summary", "test", "--totals", "--json", "cut", "keys"); got != fmt.Sprintf("{\"tested\":%d,\"matched\":%d}\n", n, n) {
-			t.Error(got)
-		}
-		var count struct{ Matched float64 }
-		noErr(t, json.Unmarshal([]byte(mustVenn(t, "summary", "test", "--totals", "--json", "cut", "foreign")), &count))
-		if want := 2 * n * rate; math.Abs(count.Matched-want) > 5*math.Sqrt(want) {
-			t.Errorf("%d bits a key: %v foreign keys matched, not about %.0f", c.bits, count.Matched, want)
-		}
-	}
-}
-
 // TestEveryPrefix: cut after any part, a file verifies, has the size it was said to have, and denies no key.
 func TestEveryPrefix(t *testing.T) {
 	t.Chdir(t.TempDir())
