@@ -13,12 +13,18 @@ import (
 	"github.com/venn-p2p/venn/cmd/venn/repo"
 )
 
+// newRepo makes a repository.
+func newRepo(t *testing.T) repo.Repo {
+	t.Helper()
+	dir := must(os.MkdirTemp("", "venn")) // t.TempDir's names are too long for a socket
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return must(repo.Init(filepath.Join(dir, "r")))
+}
+
 // daemonOf has a handler answer on the socket of a new repository. It returns the folder.
 func daemonOf(t *testing.T, h http.HandlerFunc) (dir string) {
 	t.Helper()
-	top := must(os.MkdirTemp("", "venn")) // t.TempDir's names are too long for a socket
-	t.Cleanup(func() { _ = os.RemoveAll(top) })
-	r := must(repo.Init(filepath.Join(top, "r")))
+	r := newRepo(t)
 	s := httptest.NewUnstartedServer(h)
 	s.Listener = must(net.Listen("unix", r.Socket()))
 	s.Start()

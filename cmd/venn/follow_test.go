@@ -9,8 +9,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -73,12 +71,7 @@ func newDaemon(t *testing.T) *client {
 	t.Helper()
 	t.Setenv("VENN_DISCOVERY_MDNS", "false")
 	t.Setenv("VENN_NAT_PORT_MAP", "false")
-	dir, err := os.MkdirTemp("", "venn") // t.TempDir's names are too long for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	r := must(repo.Init(filepath.Join(dir, "r")))
+	r := newRepo(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	ready, done := make(chan daemon.Started, 1), make(chan error, 1)
 	go func() {

@@ -148,17 +148,20 @@ func (b *builder) build(fps []summary.Fingerprint, s summary.Shape) (*openedSumm
 	if err != nil {
 		return nil, err
 	}
-	payload, err := stream.Header().AppendBinary(nil)
+	envelope, err := b.envelope(stream.Header())
 	if err != nil {
 		return nil, err
 	}
-	envelope, err := b.sign(payload)
+	return opened(envelope, stream), nil
+}
+
+// envelope signs a header.
+func (b *builder) envelope(h summary.Header) ([]byte, error) {
+	payload, err := h.AppendBinary(nil)
 	if err != nil {
 		return nil, err
 	}
-	p := stream
-	r, err := p.Run(0, p.Parts())
-	return &openedSummary{summary.File{Envelope: envelope, Run: r}, p}, err
+	return b.sign(payload)
 }
 
 // forRate returns the smallest summary with at most the given false-positive rate. The rate is measured with these
@@ -224,11 +227,7 @@ func (b *builder) shapeFor(n, bytes int) (s summary.Shape, parts int, err error)
 func (b *builder) headBytes(n int) (int, error) {
 	h := b.header
 	h.N, h.Shape = n, summary.DefaultShape(n)
-	payload, err := h.AppendBinary(nil)
-	if err != nil {
-		return 0, err
-	}
-	envelope, err := b.sign(payload)
+	envelope, err := b.envelope(h)
 	if err != nil {
 		return 0, err
 	}

@@ -119,8 +119,7 @@ func applyDelta(names []string, old *openedSummary, b []byte) (*openedSummary, e
 	if err != nil {
 		return nil, fmt.Errorf("%s does not apply to %s: %w", names[1], names[0], err)
 	}
-	r, err := p.Run(0, p.Parts())
-	return &openedSummary{summary.File{Envelope: d.Envelope, Run: r}, p}, err
+	return opened(d.Envelope, p), nil
 }
 
 // extended returns the parts under a header that a delta makes of an old summary.

@@ -32,6 +32,12 @@ type openedSummary struct {
 	prefix *summary.Prefix
 }
 
+// opened returns the summary of a signed header and the parts held.
+func opened(envelope []byte, p *summary.Prefix) *openedSummary {
+	r, _ := p.Run(0, p.Parts()) // it holds them
+	return &openedSummary{summary.File{Envelope: envelope, Run: r}, p}
+}
+
 const (
 	fileHead = 6                        // bytes that tell a summary's file from a delta's
 	maxFile  = 2<<10 + 1<<14*(64<<10+4) // bytes of the largest: a signed header and 2^14 parts of 64 KiB
@@ -139,9 +145,7 @@ func parseSummary(b []byte) (f *openedSummary, signature, err error) {
 
 // cut returns f with its first parts only.
 func (f *openedSummary) cut(parts int) *openedSummary {
-	p := f.prefix.Truncate(parts)
-	r, _ := p.Run(0, p.Parts()) // it holds them
-	return &openedSummary{summary.File{Envelope: f.file.Envelope, Run: r}, p}
+	return opened(f.file.Envelope, f.prefix.Truncate(parts))
 }
 
 // partsWithin returns the number of parts that fit in a file of this size in bytes, at least one.

@@ -25,10 +25,7 @@ import (
 // newRepo makes a repository of a daemon that asks no router and finds nobody by itself.
 func newRepo(t *testing.T) repo.Repo {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "venn") // t.TempDir's names are too long for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must(os.MkdirTemp("", "venn")) // t.TempDir's names are too long for a socket
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	r := must(repo.Init(filepath.Join(dir, "r")))
 	configure(t, r, func(c *repo.Config) { c.Discovery.MDNS, c.NAT.PortMap = false, false })

@@ -41,11 +41,7 @@ func TestRestartAmongMany(t *testing.T) {
 		if i == 0 {
 			first = *host.InfoFromHost(d.host)
 		}
-		keys := make([][]byte, keysEach)
-		for k := range keys {
-			keys[k] = fmt.Appendf(nil, "%d/%d", i, k)
-		}
-		addKeys(t, d.node, keys...)
+		addKeys(t, d.node, numbered(i)...)
 		others = append(others, d.node.ID())
 	}
 	r := newRepo(t)
@@ -84,6 +80,14 @@ func TestRestartAmongMany(t *testing.T) {
 		}
 	}
 	t.Logf("after %v: %d of %d neighbours back, %d of %d keys found", time.Since(begun).Round(time.Millisecond), back, len(before), found, restartAsked)
+}
+
+// numbered are the keys of the daemon of a number.
+func numbered(i int) (keys [][]byte) {
+	for k := range keysEach {
+		keys = append(keys, fmt.Appendf(nil, "%d/%d", i, k))
+	}
+	return keys
 }
 
 func addKeys(t *testing.T, n *node.Node, keys ...[]byte) {

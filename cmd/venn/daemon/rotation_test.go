@@ -48,11 +48,7 @@ func TestRotation(t *testing.T) {
 	}
 	for i := range daemons {
 		open(i)
-		keys := make([][]byte, keysEach)
-		for k := range keys {
-			keys[k] = fmt.Appendf(nil, "%d/%d", i, k)
-		}
-		addKeys(t, daemons[i].node, keys...)
+		addKeys(t, daemons[i].node, numbered(i)...)
 		must(daemons[i].node.AddPrivate(t.Context(), fmt.Appendf(nil, "%d/private", i)))
 	}
 	noErr(t, daemons[0].node.Connect(t.Context(), *host.InfoFromHost(daemons[1].host)))
