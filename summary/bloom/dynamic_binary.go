@@ -55,37 +55,52 @@ func (d *Dynamic) UnmarshalBinary(data []byte) error {
 	if err != nil {
 		return err
 	}
-	p, err := readParams(body[4:])
+	h, err := readDynamicHead(body)
 	if err != nil {
 		return err
 	}
-	head := body[4+paramsBytes:]
-	threshold, last := binary.LittleEndian.Uint64(head), binary.LittleEndian.Uint64(head[8:])
-	missing, batches := binary.LittleEndian.Uint64(head[16:]), binary.LittleEndian.Uint32(head[24:])
-	body = body[dynamicHeader:]
-	if threshold < 1 || threshold > min(maxThreshold, math.MaxInt) || last > threshold || batches < 1 || batches > maxBatches {
-		return fmt.Errorf("%w: %d of %d keys in the last of %d batches", ErrMalformed, last, threshold, batches)
+	bits, words := h.batch.Bits(), body[dynamicHeader:]
+	size := 8 * wordsFor(bits)
+	if uint64(len(words)) != uint64(h.batches)*uint64(size) {
+		return fmt.Errorf("%w: %d bytes for %d batches of %d bits", ErrMalformed, len(words), h.batches, bits)
 	}
-	if missing > min(uint64(batches-1)*(threshold-1), math.MaxInt) {
-		return fmt.Errorf("%w: %d keys missing in %d batches", ErrMalformed, missing, batches)
-	}
-	n := wordsFor(p.Bits())
-	if uint64(len(body)) != uint64(batches)*8*uint64(n) {
-		return fmt.Errorf("%w: %d bytes for %d batches of %d bits", ErrMalformed, len(body), batches, p.Bits())
-	}
-	got := &Dynamic{params: DynamicParams{Batch: p, Threshold: int(threshold)}}
-	for len(body) > 0 {
-		words := wordsIn(body[:8*n])
-		if err := checkPadding(words, p.Bits()); err != nil {
+	got := Dynamic{params: DynamicParams{Batch: h.batch, Threshold: h.threshold}}
+	for some := range slices.Chunk(words, size) {
+		batch := wordsIn(some)
+		if err := checkPadding(batch, bits); err != nil {
 			return err
 		}
-		got.append(words, int(threshold))
-		body = body[8*n:]
+		got.append(batch, h.threshold)
 	}
-	got.last().keys = int(last)
-	got.share(int(missing))
-	*d = *got
+	got.last().keys = h.last
+	got.share(h.missing)
+	*d = got
 	return nil
+}
+
+// dynamicHead is the binary form before the batches, without its magic.
+type dynamicHead struct {
+	batch                    Params
+	threshold, last, missing int // keys
+	batches                  uint32
+}
+
+// readDynamicHead reads dynamicHeader bytes, and checks that each number can be. It does not check the batches.
+func readDynamicHead(b []byte) (h dynamicHead, err error) {
+	if h.batch, err = readParams(b[4:]); err != nil {
+		return h, err
+	}
+	b = b[4+paramsBytes:]
+	threshold, last, missing := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:]), binary.LittleEndian.Uint64(b[16:])
+	h.batches = binary.LittleEndian.Uint32(b[24:])
+	if threshold < 1 || threshold > min(maxThreshold, math.MaxInt) || last > threshold || h.batches < 1 || h.batches > maxBatches {
+		return h, fmt.Errorf("%w: %d of %d keys in the last of %d batches", ErrMalformed, last, threshold, h.batches)
+	}
+	if missing > min(uint64(h.batches-1)*(threshold-1), math.MaxInt) {
+		return h, fmt.Errorf("%w: %d keys missing in %d batches", ErrMalformed, missing, h.batches)
+	}
+	h.threshold, h.last, h.missing = int(threshold), int(last), int(missing)
+	return h, nil
 }
 
 // share subtracts the missing keys from the frozen batches. The form does not record which batches lack them, so it
