@@ -1,7 +1,6 @@
 package summary
 
 import (
-	"encoding/binary"
 	"fmt"
 	"testing"
 )
@@ -86,29 +85,4 @@ func BenchmarkFingerprint(b *testing.B) {
 		key[0]++
 		h.Fingerprint(key)
 	}
-}
-
-// BenchmarkMillion is the whole way of a million keys of 36 bytes: hashing, building, decoding.
-func BenchmarkMillion(b *testing.B) {
-	const n = 1_000_000
-	h := Seed{Network: "test"}.Hasher()
-	var full *Prefix
-	b.Run("build", func(b *testing.B) {
-		key := make([]byte, 36)
-		fps := make([]Fingerprint, n)
-		for b.Loop() {
-			for i := range fps {
-				binary.LittleEndian.PutUint64(key, uint64(i))
-				fps[i] = h.Fingerprint(key)
-			}
-			full = mustBuild(b, fps, Shape{})
-		}
-	})
-	b.Run("decode", func(b *testing.B) {
-		none, _ := NewPrefix(full.Header())
-		r, _ := full.Run(0, full.Parts())
-		for b.Loop() {
-			must(none.Extend(r))
-		}
-	})
 }
