@@ -82,15 +82,11 @@ func TestMistakes(t *testing.T) {
 func TestExtendRefuses(t *testing.T) {
 	full := mustBuild(t, someKeys(1, 3000), Shape{})
 	p, _ := NewPrefix(full.Header())
-	r, _ := full.Run(0, full.Parts())
-	for i := range r.Parts {
-		for j := 0; j < len(r.Parts[i]); j += 37 {
-			c := Run{First: 0, Parts: cloneParts(r.Parts), Next: r.Next}
-			c.Parts[i][j] ^= 1
-			if _, err := p.Extend(c); !errors.Is(err, ErrChain) {
-				t.Fatalf("part %d byte %d: %v", i, j, err)
-			}
-		}
+	r := must(full.Run(0, full.Parts())) // TestAnyByte changes every byte
+	r.Parts = cloneParts(r.Parts)
+	r.Parts[1][0] ^= 1
+	if _, err := p.Extend(r); !errors.Is(err, ErrChain) {
+		t.Fatal(err)
 	}
 	r, _ = full.Run(1, 2)
 	if _, err := p.Extend(r); !errors.Is(err, ErrLimit) {

@@ -68,13 +68,18 @@ func eventually(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) == 0 {
 		ts.Fatalf("usage: eventually ARGS...")
 	}
+	patiently(ts, args, func(err error) bool { return (err != nil) == neg })
+}
+
+// patiently runs venn again and again until what it did is right, for a minute at most.
+func patiently(ts *testscript.TestScript, args []string, right func(err error) bool) {
 	for end := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
 		err := ts.Exec("venn", args...)
-		if (err != nil) == neg {
+		if right(err) {
 			return
 		}
 		if time.Now().After(end) {
-			ts.Fatalf("venn %q ends with %v even after a minute", args, err)
+			ts.Fatalf("venn %q ends with %v even after a minute, or does not say what it should", args, err)
 		}
 	}
 }
@@ -87,14 +92,7 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	expression, err := regexp.Compile("(?m)" + args[0])
 	ts.Check(err)
-	for end := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
-		if err := ts.Exec("venn", args[1:]...); err == nil && expression.MatchString(ts.ReadFile("stdout")) {
-			return
-		}
-		if time.Now().After(end) {
-			ts.Fatalf("venn %q says no %q even after a minute", args[1:], args[0])
-		}
-	}
+	patiently(ts, args[1:], func(err error) bool { return err == nil && expression.MatchString(ts.ReadFile("stdout")) })
 }
 
 // capture VARIABLE FILE REGEXP sets a variable to what the first group of an expression matches in a file.
