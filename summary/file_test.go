@@ -87,18 +87,13 @@ func TestFileHeader(t *testing.T) {
 	if got, err := (File{Envelope: good}).Header(); err != nil || got.Origin != h.Origin || got.Chain != h.Chain {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	for i := range good {
-		bad := bytes.Clone(good)
-		bad[i] ^= 1
-		for _, b := range [][]byte{bad, good[:i]} {
-			if _, err := (File{Envelope: b}).Header(); !errors.Is(err, ErrSignature) {
-				t.Fatalf("byte %d: %v", i, err)
-			}
+	refusesChanges(t, good, func(b []byte) bool {
+		_, err := File{Envelope: b}.Header()
+		if err != nil && !errors.Is(err, ErrSignature) {
+			t.Fatal(err)
 		}
-	}
-	if _, err := (File{Envelope: append(bytes.Clone(good), 0)}).Header(); !errors.Is(err, ErrSignature) {
-		t.Error("a byte more:", err)
-	}
+		return err == nil
+	})
 	h.Origin = "another"
 	if _, err := (File{Envelope: seal(t, key, h)}).Header(); !errors.Is(err, ErrSignature) {
 		t.Error("another origin:", err)

@@ -121,24 +121,38 @@ func TestAnyByte(t *testing.T) {
 		}
 		return err
 	}
-	if err := open(header, message); err != nil {
-		t.Fatal(err)
-	}
-	for i := range message {
-		for _, x := range []byte{1, 0x80, 0xff} {
-			message[i] ^= x
-			if err := open(header, message); err == nil {
-				t.Fatalf("byte %d of the run changed by %#x: accepted", i, x)
-			}
-			message[i] ^= x
-		}
-	}
+	refusesChanges(t, message, func(message []byte) bool { return open(header, message) == nil })
 	for i := range header {
 		header[i] ^= 1
 		if err := open(header, message); err == nil {
 			t.Fatalf("byte %d of the header changed: accepted", i)
 		}
 		header[i] ^= 1
+	}
+}
+
+// refusesChanges fails if bytes are not accepted, or are when one of them is changed, one is added or some are cut.
+func refusesChanges(t *testing.T, b []byte, accepted func([]byte) bool) {
+	t.Helper()
+	if !accepted(b) {
+		t.Fatal("refused")
+	}
+	for i := range b {
+		for _, x := range []byte{1, 0x80, 0xff} {
+			b[i] ^= x
+			if accepted(b) {
+				t.Fatalf("byte %d changed by %#x: accepted", i, x)
+			}
+			b[i] ^= x
+		}
+	}
+	if accepted(append(slices.Clone(b), 0)) {
+		t.Fatal("a byte too many: accepted")
+	}
+	for n := range b {
+		if accepted(b[:n]) {
+			t.Fatalf("%d bytes of %d: accepted", n, len(b))
+		}
 	}
 }
 

@@ -313,33 +313,13 @@ func TestRelativeAnyByte(t *testing.T) {
 	old, next := epochs(t, keys, changed(3, keys, 20, 25), Shape{})
 	none := next.Truncate(0)
 	b := related(t, next, next.Parts(), old).Bytes
-	accepted := func(b []byte) bool {
+	refusesChanges(t, b, func(b []byte) bool {
 		r, err := ParseRelative(b)
 		if err == nil {
 			_, err = none.ExtendRelative(old, r)
 		}
 		return err == nil
-	}
-	if !accepted(b) {
-		t.Fatal("refused")
-	}
-	for i := range b {
-		for _, x := range []byte{1, 0x80, 0xff} {
-			b[i] ^= x
-			if accepted(b) {
-				t.Fatalf("byte %d changed by %#x: accepted", i, x)
-			}
-			b[i] ^= x
-		}
-	}
-	if accepted(append(slices.Clone(b), 0)) {
-		t.Fatal("a byte too many: accepted")
-	}
-	for n := range b {
-		if accepted(b[:n]) {
-			t.Fatalf("%d bytes of %d: accepted", n, len(b))
-		}
-	}
+	})
 }
 
 // TestRelativeBase gives what is refused for the base: another one, one that was cut, one of another seed. A run given
@@ -392,19 +372,15 @@ func TestRelativeBomb(t *testing.T) {
 	h.N, h.Shape.Keys = maxKeys, maxKeys
 	none := must(NewPrefix(h))
 	r := Relative{Base: small.Header().group(), BaseParts: 1, Parts: none.plan.parts, Code: make([]byte, 100)}
-	taken := testing.AllocsPerRun(1, func() {
-		if _, err := none.ExtendRelative(small, r); !errors.Is(err, ErrMalformed) {
-			t.Error(err)
-		}
-	})
-	t.Logf("%.0f allocations", taken)
-	before := testing.Benchmark(func(b *testing.B) {
+	taken := testing.Benchmark(func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			none.ExtendRelative(small, r)
+			if _, err := none.ExtendRelative(small, r); !errors.Is(err, ErrMalformed) {
+				t.Error(err)
+			}
 		}
 	}).AllocedBytesPerOp()
-	if before > 1<<16 {
-		t.Errorf("%d bytes of memory for 100", before)
+	if taken > 1<<16 {
+		t.Errorf("%d bytes of memory for 100", taken)
 	}
 }
