@@ -59,6 +59,13 @@ func (l *listing) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Stream-Error", l.fault)
 }
 
+// serve returns the URL of a server that runs until the test ends.
+func serve(t *testing.T, h http.Handler) string {
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
 // block is the CID of some content.
 func block(t *testing.T, content string) cid.Cid {
 	t.Helper()
@@ -111,9 +118,8 @@ func held(t *testing.T, cl *client, names ...string) (out string) {
 func TestFollow(t *testing.T) {
 	cl := newDaemon(t)
 	there := &listing{t: t}
-	s := httptest.NewServer(there)
-	t.Cleanup(s.Close)
-	f := newFollower(t, cl, s.URL)
+	url := serve(t, there)
+	f := newFollower(t, cl, url)
 	must(sendKeys(t.Context(), cl, strings.NewReader(block(t, "b").String()), "add", nil, func(int) {}))
 	for i, look := range []struct {
 		listed  string // by the node
@@ -138,7 +144,7 @@ func TestFollow(t *testing.T) {
 	} {
 		if look.restart {
 			noErr(t, f.log.Close())
-			f = newFollower(t, cl, s.URL)
+			f = newFollower(t, cl, url)
 		}
 		there.fault, there.blocks = look.fault, nil
 		for _, name := range strings.Split(look.listed, "") {
@@ -168,9 +174,7 @@ func TestTwoFollowers(t *testing.T) {
 	one, two := &listing{t: t, blocks: []string{block(t, "a").String()}}, &listing{t: t, blocks: []string{block(t, "a").String(), block(t, "b").String()}}
 	var followers []*follower
 	for _, l := range []*listing{one, two} {
-		s := httptest.NewServer(l)
-		t.Cleanup(s.Close)
-		f := newFollower(t, cl, s.URL)
+		f := newFollower(t, cl, serve(t, l))
 		defer func() { _ = f.log.Close() }()
 		followers = append(followers, f)
 	}
@@ -203,7 +207,7 @@ func TestFollowGone(t *testing.T) {
 	there := &listing{t: t, blocks: []string{block(t, "a").String()}, serves: []string{fmt.Sprintf(at, 1), "/ip4/127.0.0.1/tcp/1"}}
 	var gone, silent atomic.Bool
 	stopped := make(chan struct{})
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	url := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case gone.Load():
 			panic(http.ErrAbortHandler)
@@ -213,9 +217,8 @@ func TestFollowGone(t *testing.T) {
 			there.ServeHTTP(w, r)
 		}
 	}))
-	t.Cleanup(s.Close)
 	t.Cleanup(func() { close(stopped) })
-	f := newFollower(t, cl, s.URL)
+	f := newFollower(t, cl, url)
 	look := func(wantHeld, wantServer, wantNews, wantState string) {
 		t.Helper()
 		_, err := f.look(t.Context())
@@ -253,11 +256,11 @@ func TestFollowGone(t *testing.T) {
 	noErr(t, f.log.Close())
 	silent.Store(false)
 	kuboSilence = 30 * time.Second
-	f = newFollower(t, cl, s.URL)
+	f = newFollower(t, cl, url)
 	there.serves = nil
 	look("a", "", "nobody serves the content", "followed")
 	noErr(t, f.log.Close())
-	if _, _, stderr := venn("keys", "add", "--from", "kubo", s.URL, "--repo", cl.repo.Dir); !strings.Contains(stderr, "nobody serves the content") {
+	if _, _, stderr := venn("keys", "add", "--from", "kubo", url, "--repo", cl.repo.Dir); !strings.Contains(stderr, "nobody serves the content") {
 		t.Errorf("it says %q", stderr)
 	}
 }
@@ -266,9 +269,8 @@ func TestFollowGone(t *testing.T) {
 func TestFollowAfterFailedAdd(t *testing.T) {
 	cl := newDaemon(t)
 	there := &listing{t: t, blocks: []string{block(t, "a").String()}}
-	s := httptest.NewServer(there)
-	t.Cleanup(s.Close)
-	f := newFollower(t, cl, s.URL)
+	url := serve(t, there)
+	f := newFollower(t, cl, url)
 	defer func() { _ = f.log.Close() }()
 	f.cl = clientOf(repo.Repo{Dir: t.TempDir()}) // no daemon there
 	if _, err := f.look(t.Context()); err == nil {
@@ -284,13 +286,12 @@ func TestFollowAfterFailedAdd(t *testing.T) {
 func TestFollowCommand(t *testing.T) {
 	cl := newDaemon(t)
 	there := &listing{t: t, pins: []string{block(t, "a").String()}}
-	s := httptest.NewServer(there)
-	t.Cleanup(s.Close)
+	url := serve(t, there)
 	ctx, interrupt := context.WithCancel(t.Context())
 	out, stdout := io.Pipe()
 	code := make(chan int, 1)
 	go func() {
-		code <- run(ctx, strings.Fields("venn keys add --json --from kubo --pins --follow --repo "+cl.repo.Dir+" "+s.URL), stdout, io.Discard)
+		code <- run(ctx, strings.Fields("venn keys add --json --from kubo --pins --follow --repo "+cl.repo.Dir+" "+url), stdout, io.Discard)
 	}()
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil || line != `{"keys":1,"added":1,"removed":0}`+"\n" {
@@ -310,14 +311,13 @@ func TestListKubo(t *testing.T) {
 	a, b := block(t, "a"), block(t, "b")
 	inline := cid.NewCidV1(cid.Raw, func() mh.Multihash { h, _ := mh.Sum([]byte("x"), mh.IDENTITY, -1); return h }())
 	there := &listing{t: t, blocks: []string{a.String()}, pins: []string{cid.NewCidV0(b.Hash()).String(), inline.String()}}
-	s := httptest.NewServer(there)
-	t.Cleanup(s.Close)
+	url := serve(t, there)
 	list := func(api string, pins bool) (keys []string, err error) {
 		err = listKubo(t.Context(), api, pins, func(key string) error { keys = append(keys, key); return nil })
 		return keys, err
 	}
 	for pins, want := range map[bool]string{false: a.String(), true: b.String()} {
-		if got, err := list(s.URL, pins); err != nil || !slices.Equal(got, []string{want}) {
+		if got, err := list(url, pins); err != nil || !slices.Equal(got, []string{want}) {
 			t.Errorf("%q, %v", got, err)
 		}
 	}
@@ -328,13 +328,12 @@ func TestListKubo(t *testing.T) {
 		"no JSON":       "<html>",
 		"half a line":   `{"Ref":"` + a.String(),
 	} {
-		bad := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, answer) }))
-		if _, err := list(bad.URL, false); err == nil {
+		bad := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, answer) }))
+		if _, err := list(bad, false); err == nil {
 			t.Errorf("%s was read", name)
 		}
-		bad.Close()
 	}
-	if _, err := list(s.URL+"/elsewhere", false); err == nil || !strings.Contains(err.Error(), "404") {
+	if _, err := list(url+"/elsewhere", false); err == nil || !strings.Contains(err.Error(), "404") {
 		t.Errorf("what is not there: %v", err)
 	}
 	if _, err := list("localhost:5001", false); err == nil {
