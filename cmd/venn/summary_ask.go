@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,10 +36,7 @@ func testCommand() *cli.Command {
 }
 
 func runTest(c *cli.Command, file, keys string) error {
-	if keys == "" {
-		keys = "-"
-	}
-	if file == "-" && keys == "-" {
+	if file == "-" && cmp.Or(keys, "-") == "-" {
 		return usageError(fmt.Errorf("summary test: the summary and the keys cannot both come from stdin"))
 	}
 	seed, err := parseSeed(c)
@@ -52,22 +50,17 @@ func runTest(c *cli.Command, file, keys string) error {
 	if have := f.prefix.Header().Seed; have != seed.Tag() {
 		return fmt.Errorf("%s: made with seed %s, not %s (see --seed, --network): %w", file, seedName(have), seedName(seed.Tag()), summary.ErrSeed)
 	}
-	r, err := input(c, keys)
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	return testKeys(c, f.prefix, seed.Hasher(), keys, r)
+	return testKeys(c, f.prefix, seed.Hasher(), keys)
 }
 
 // testKeys prints the keys that match, or how many do.
-func testKeys(c *cli.Command, p *summary.Prefix, h summary.Hasher, name string, r io.Reader) error {
+func testKeys(c *cli.Command, p *summary.Prefix, h summary.Hasher, name string) error {
 	w := bufio.NewWriter(c.Root().Writer)
 	var count struct {
 		Tested  int `json:"tested"`
 		Matched int `json:"matched"`
 	}
-	err := eachKey(name, r, func(key []byte) error {
+	err := eachKeyIn(c, name, func(key []byte) error {
 		count.Tested++
 		if !p.Contains(h.Fingerprint(key)) {
 			return nil

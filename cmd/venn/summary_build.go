@@ -43,10 +43,6 @@ func buildCommand() *cli.Command {
 }
 
 func runBuild(_ context.Context, c *cli.Command) error {
-	args, err := arguments(c)
-	if err != nil {
-		return err
-	}
 	if c.IsSet("budget") && c.IsSet("rate") {
 		return usageError(errors.New("summary build wants --budget or --rate, not both"))
 	}
@@ -65,7 +61,7 @@ func runBuild(_ context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	fps, err := readFingerprints(c, args[0], seed.Hasher())
+	fps, err := readFingerprints(c, c.Args().First(), seed.Hasher())
 	if err != nil {
 		return err
 	}
@@ -102,16 +98,8 @@ func runBuild(_ context.Context, c *cli.Command) error {
 
 // readFingerprints returns the fingerprints of the keys in a file, or on stdin, sorted and distinct.
 func readFingerprints(c *cli.Command, name string, h summary.Hasher) ([]summary.Fingerprint, error) {
-	if name == "" {
-		name = "-"
-	}
-	r, err := input(c, name)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
 	var fps []summary.Fingerprint
-	if err := eachKey(name, r, func(key []byte) error { fps = append(fps, h.Fingerprint(key)); return nil }); err != nil {
+	if err := eachKeyIn(c, name, func(key []byte) error { fps = append(fps, h.Fingerprint(key)); return nil }); err != nil {
 		return nil, err
 	}
 	slices.Sort(fps)

@@ -187,6 +187,17 @@ func writeWhole(name string, b []byte) error {
 	return repo.WriteFile(name, mode, func(w io.Writer) error { _, err := w.Write(b); return err })
 }
 
+// eachKeyIn does the same as eachKey for the keys in a file, or on stdin for "-" and no name.
+func eachKeyIn(c *cli.Command, name string, f func(key []byte) error) error {
+	name = cmp.Or(name, "-")
+	r, err := input(c, name)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	return eachKey(name, r, f)
+}
+
 // eachKey calls f for every line that is not empty, without its end, \n or \r\n. The key is valid until f returns.
 func eachKey(name string, r io.Reader, f func(key []byte) error) error {
 	const longest = 1 << 20

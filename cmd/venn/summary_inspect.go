@@ -53,21 +53,18 @@ type inspectedPart struct {
 }
 
 func runInspect(_ context.Context, c *cli.Command) error {
-	args, err := arguments(c)
-	if err != nil {
-		return err
-	}
-	b, err := readInput(c, args[0])
+	name := c.Args().First()
+	b, err := readInput(c, name)
 	if err != nil {
 		return err
 	}
 	f, signature, err := parseSummary(b)
 	if err != nil {
-		return fmt.Errorf("%s: %w", args[0], err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	r, err := inspect(f, len(b))
 	if err != nil {
-		return fmt.Errorf("%s: %w", args[0], err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	r.Signature = "valid"
 	if signature != nil {
@@ -75,7 +72,7 @@ func runInspect(_ context.Context, c *cli.Command) error {
 	}
 	err = show(c, r, func(w io.Writer) error { return r.print(w, f) })
 	if err == nil && signature != nil {
-		err = fmt.Errorf("%s: %w", args[0], signature)
+		err = fmt.Errorf("%s: %w", name, signature)
 	}
 	return err
 }
