@@ -21,8 +21,8 @@ import (
 // give n1 and n2 exactly, so the errors of S⁻¹(t1) and S⁻¹(t2) are known. The part of the third error that goes with
 // them is taken out. O(n1+n2).
 func EstimateOverlap(a, b *Prefix, confidence float64) (estimate.Overlap, error) {
-	if s, t := a.Header().Seed, b.Header().Seed; s != t {
-		return estimate.Overlap{}, fmt.Errorf("summary: overlap of %v and %v: %w", s, t, ErrSeed)
+	if err := oneSeed(a, b); err != nil {
+		return estimate.Overlap{}, err
 	}
 	if err := checkConfidence(confidence); err != nil {
 		return estimate.Overlap{}, err
@@ -96,12 +96,7 @@ func commonCuts(a, b *Prefix) []cutting {
 	as, bs := a.tries, b.tries
 	for block := range min(len(as), len(bs)) {
 		regions, start := trie.Common(as[block], bs[block])
-		var levels []int
-		for _, r := range regions {
-			levels = append(levels, r.Level)
-		}
-		slices.Sort(levels)
-		for _, level := range slices.Compact(levels) {
+		for _, level := range levelsOf(regions) {
 			c := cutting{block: block, level: level}
 			for _, r := range regions {
 				if r.Level >= level {
@@ -114,6 +109,16 @@ func commonCuts(a, b *Prefix) []cutting {
 		}
 	}
 	return cuts
+}
+
+// levelsOf returns the levels of regions, each once, in order.
+func levelsOf(regions []trie.Region) []int {
+	levels := make([]int, len(regions))
+	for i, r := range regions {
+		levels[i] = r.Level
+	}
+	slices.Sort(levels)
+	return slices.Compact(levels)
 }
 
 // add appends a region of cells of a start level to the spans, in units of 2^-63 of hash space.

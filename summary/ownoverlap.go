@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -67,13 +68,8 @@ func testOwn(own []Fingerprint, p *Prefix) []ownTest {
 
 // sumTests adds up, for each level, the regions known at it or deeper, without the full ones.
 func sumTests(regions []trie.Region, tested, hits, fills []float64, cells float64) []ownTest {
-	var levels []int
-	for _, r := range regions {
-		levels = append(levels, r.Level)
-	}
-	slices.Sort(levels)
 	var tests []ownTest
-	for _, level := range slices.Compact(levels) {
+	for _, level := range levelsOf(regions) {
 		var sum ownTest
 		for i, r := range regions {
 			if f := fills[i]; r.Level >= level && f < 1 {
@@ -116,10 +112,5 @@ func (t ownTest) estimate(n1, most, confidence float64) estimated {
 
 // bestTest returns the test of least variance if c keys are held.
 func bestTest(tests []ownTest, n1, c float64) ownTest {
-	return slices.MinFunc(tests, func(a, b ownTest) int {
-		if a.variance(n1, c) < b.variance(n1, c) {
-			return -1
-		}
-		return 1
-	})
+	return slices.MinFunc(tests, func(a, b ownTest) int { return cmp.Compare(a.variance(n1, c), b.variance(n1, c)) })
 }

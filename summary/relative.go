@@ -96,7 +96,7 @@ func (p *Prefix) RunRelative(from, to int, base *Prefix, baseParts int) (Relativ
 // oneSeed returns ErrSeed if the fingerprints of two prefixes are made with different seeds.
 func oneSeed(p, base *Prefix) error {
 	if a, b := p.Header().Seed, base.Header().Seed; a != b {
-		return fmt.Errorf("summary: parts under %v given those under %v: %w", a, b, ErrSeed)
+		return fmt.Errorf("summary: parts under %v and parts under %v: %w", a, b, ErrSeed)
 	}
 	return nil
 }
