@@ -41,8 +41,10 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// TestNobody: that nobody has a key is said only if all were asked, and all of them answered.
+// TestNobody: that nobody has a key is said only if all were asked, and all of them answered. A key with blanks or control
+// characters can be told from the words around it.
 func TestNobody(t *testing.T) {
+	const key, quoted = "it: all\tof\x1b[1m", `"it: all\tof\x1b[1m"`
 	asked := func(why string, results ...string) (all []httpapi.Asked) {
 		for i, r := range results {
 			all = append(all, httpapi.Asked{Peer: string(rune('a' + i)), Why: why, Result: r})
@@ -56,32 +58,23 @@ func TestNobody(t *testing.T) {
 		asked   []httpapi.Asked
 		want    string
 	}{
-		{"exhausted", 1, nil, "nobody has \"K\": all of the network was asked or is known"},
-		{"exhausted", 1, asked("matched", "lacks", "lacks"), "nobody has \"K\": all of the network was asked or is known"},
-		{"exhausted", 1, twice, "nobody has \"K\": all of the network was asked or is known"},
-		{"exhausted", 1, asked("contact", "failed"), "nobody has \"K\": all of the network was asked or is known"},
-		{"exhausted", 1, asked("matched", "failed", "lacks"), "nobody found who has \"K\": 1 peer that was asked did not answer"},
-		{"exhausted", 1, asked("linked", "failed", "pending"), "nobody found who has \"K\": 2 peers that were asked did not answer"},
-		{"exhausted", .419, asked("named", "lacks"), "nobody found who has \"K\": only .41 of the network was asked or is known"},
-		{"exhausted", .9999, nil, "nobody found who has \"K\": only .99 of the network was asked or is known"},
-		{"out of budget", .5, nil, "nobody found who has \"K\": only .50 of the network was asked or is known; out of budget"},
-		{"out of time", 1, asked("returned", "pending"), "nobody found who has \"K\": 1 peer that was asked did not answer; out of time"},
-		{"out of time", 1, nil, "nobody found who has \"K\": out of time"},
-		{"exhausted", 0, nil, "nobody was asked who has \"K\": no other peer is known"},
-		{"node: closed", 0, nil, "nobody found who has \"K\": node: closed"},
+		{"exhausted", 1, nil, "nobody has KEY: all of the network was asked or is known"},
+		{"exhausted", 1, asked("matched", "lacks", "lacks"), "nobody has KEY: all of the network was asked or is known"},
+		{"exhausted", 1, twice, "nobody has KEY: all of the network was asked or is known"},
+		{"exhausted", 1, asked("contact", "failed"), "nobody has KEY: all of the network was asked or is known"},
+		{"exhausted", 1, asked("matched", "failed", "lacks"), "nobody found who has KEY: 1 peer that was asked did not answer"},
+		{"exhausted", 1, asked("linked", "failed", "pending"), "nobody found who has KEY: 2 peers that were asked did not answer"},
+		{"exhausted", .419, asked("named", "lacks"), "nobody found who has KEY: only .41 of the network was asked or is known"},
+		{"exhausted", .9999, nil, "nobody found who has KEY: only .99 of the network was asked or is known"},
+		{"out of budget", .5, nil, "nobody found who has KEY: only .50 of the network was asked or is known; out of budget"},
+		{"out of time", 1, asked("returned", "pending"), "nobody found who has KEY: 1 peer that was asked did not answer; out of time"},
+		{"out of time", 1, nil, "nobody found who has KEY: out of time"},
+		{"exhausted", 0, nil, "nobody was asked who has KEY: no other peer is known"},
+		{"node: closed", 0, nil, "nobody found who has KEY: node: closed"},
 	} {
-		if got := nobody("K", httpapi.FindEnd{End: c.end, Covered: c.covered, Asked: c.asked}); got != c.want {
-			t.Errorf("%s, covered %v, asked %v: %q, want %q", c.end, c.covered, c.asked, got, c.want)
-		}
-	}
-}
-
-// TestNobodyQuotesKeys: a key with blanks or control characters can be told from the words around it.
-func TestNobodyQuotesKeys(t *testing.T) {
-	const key, quoted = "it: all\tof\x1b[1m", `"it: all\tof\x1b[1m"`
-	for _, covered := range []float64{0, .5, 1} {
-		if got := nobody(key, httpapi.FindEnd{End: "exhausted", Covered: covered}); !strings.Contains(got, " has "+quoted+": ") {
-			t.Errorf("covered %v: %s, want %s in it", covered, got, quoted)
+		want := strings.Replace(c.want, "KEY", quoted, 1)
+		if got := nobody(key, httpapi.FindEnd{End: c.end, Covered: c.covered, Asked: c.asked}); got != want {
+			t.Errorf("%s, covered %v, asked %v: %q, want %q", c.end, c.covered, c.asked, got, want)
 		}
 	}
 }

@@ -122,16 +122,7 @@ func TestBlockedRate(t *testing.T) {
 				}
 				return f.seed.Hash(binary.LittleEndian.AppendUint64(nil, i))
 			}
-			for i := range uint64(n) {
-				f.AddHash(hash(i))
-			}
-			hits := 0
-			for i := range uint64(probes) {
-				if f.ContainsHash(hash(n + i)) {
-					hits++
-				}
-			}
-			got, want := float64(hits)/probes, blockedRate(float64(len(f.lines))*lineBits/n, f.hashes)
+			got, want := measuredRate(f, n, probes, hash), blockedRate(float64(len(f.lines))*lineBits/n, f.hashes)
 			if bits := f.FalsePositiveRate(); math.Abs(bits/want-1) > 0.03 {
 				t.Errorf("planned for %v: rate from bits %v, formula %v", rate, bits, want)
 			}
@@ -179,21 +170,26 @@ func TestBlockedMistakes(t *testing.T) {
 	}
 }
 
+// measuredRate adds n keys to a set and asks for others; hash returns the hash of a key by its number.
+func measuredRate(f Set, n, probes uint64, hash func(uint64) Hash) float64 {
+	for i := range n {
+		f.AddHash(hash(i))
+	}
+	hits := 0
+	for i := range probes {
+		if f.ContainsHash(hash(n + i)) {
+			hits++
+		}
+	}
+	return float64(hits) / float64(probes)
+}
+
 // TestHash64Rate measures false positives of a standard filter under ready-made hashes that count up, mixed once.
 func TestHash64Rate(t *testing.T) {
 	const n, probes = 20_000, 400_000
 	f := must(NewForRate(n, 0.01))
-	for i := range uint64(n) {
-		f.AddHash(Hash64(mix64(i)))
-	}
-	hits := 0
-	for i := range uint64(probes) {
-		if f.ContainsHash(Hash64(mix64(n + i))) {
-			hits++
-		}
-	}
-	want := f.FalsePositiveRate()
-	if got := float64(hits) / probes; math.Abs(got-want) > 5*math.Sqrt(want/probes) {
+	got := measuredRate(f, n, probes, func(i uint64) Hash { return Hash64(mix64(i)) })
+	if want := f.FalsePositiveRate(); math.Abs(got-want) > 5*math.Sqrt(want/probes) {
 		t.Errorf("measured %v, expected %v", got, want)
 	}
 }
