@@ -2,8 +2,7 @@
 // sim steps in virtual time.
 //
 // Every peer has one goroutine that steps its machine, one input after the other. The machine's calls of its
-// [strategy.Host] are noted during a step and carried out after it. All peers read one clock, which starts with
-// [Network.Start].
+// [strategy.Host] are carried out at once. All peers read one clock, which starts with [Network.Start].
 //
 // Hosts, connections and streams are real, and so are the bytes, messages and time that they take. A
 // [strategy.Message] is one write on a stream. Each direction between two peers has one stream for queries and one

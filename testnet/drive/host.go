@@ -9,48 +9,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// A member is the strategy.Host of its machine. It notes the machine's calls during a step, and carries them out
-// after it.
-
-// effect is a call of the machine that is to be carried out.
-type effect struct {
-	what    deed
-	peer    strategy.ID
-	message strategy.Message // message to be sent; for found and done it has the query only
-	hops    int              // of found
-}
-
-type deed uint8
-
-const (
-	send deed = iota
-	connect
-	disconnect
-	found
-	done
-)
-
-func (m *member) note(e effect) { m.effects = append(m.effects, e) }
-
-// do carries out an effect.
-func (m *member) do(e *effect) {
-	q := e.message.Query
-	switch e.what {
-	case send:
-		m.send(e.peer, e.message)
-	case connect:
-		m.connect(e.peer)
-	case disconnect:
-		if m.linked(e.peer) {
-			m.frame(e.peer, closed)
-			m.later(event{kind: closed, peer: e.peer})
-		}
-	case found:
-		m.net.asks.found(q, m.id, e.peer, e.hops, m.now)
-	case done:
-		m.net.asks.done(q, m.id, m.now)
-	}
-}
+// A member is the strategy.Host of its machine. The machine's calls are carried out at once: they only fill outboxes and
+// queues, and none of them steps a machine.
 
 // Self implements strategy.Host, and so do all methods below.
 func (m *member) Self() strategy.ID { return m.id }
@@ -71,16 +31,33 @@ func (m *member) Look(q strategy.QueryID, k strategy.Key) bool {
 	return held
 }
 
-// Send sends a message after the step.
+// Send puts a message on its way.
 func (m *member) Send(to strategy.ID, msg strategy.Message) {
-	m.note(effect{what: send, peer: to, message: msg})
+	if to == m.id {
+		m.later(event{kind: received, peer: m.id, message: msg})
+		return
+	}
+	id := UpkeepID
+	if msg.Query != 0 {
+		id = QueryID
+	}
+	m.push(to, id, &frame{from: m.id, to: to, kind: received, message: msg})
 }
 
-// Connect opens a link after the step.
-func (m *member) Connect(to strategy.ID) { m.note(effect{what: connect, peer: to}) }
+// Connect opens a link, unless there is one.
+func (m *member) Connect(to strategy.ID) {
+	if to != m.id && !m.linked(to) && m.links.Dial(to) {
+		m.frame(to, dialled)
+	}
+}
 
-// Disconnect closes a link after the step.
-func (m *member) Disconnect(to strategy.ID) { m.note(effect{what: disconnect, peer: to}) }
+// Disconnect closes a link, once the step is over.
+func (m *member) Disconnect(to strategy.ID) {
+	if m.linked(to) {
+		m.frame(to, closed)
+		m.later(event{kind: closed, peer: to})
+	}
+}
 
 // Wake asks for the input Woken. The timer is set after the step.
 func (m *member) Wake(at time.Duration) {
@@ -92,29 +69,14 @@ func (m *member) Wake(at time.Duration) {
 
 // Found notes a holder.
 func (m *member) Found(q strategy.QueryID, holder strategy.ID, hops int) {
-	m.note(effect{what: found, peer: holder, hops: hops, message: strategy.Message{Query: q}})
+	m.net.asks.found(q, m.id, holder, hops, m.now)
 }
 
 // Covered does nothing: runs on real hosts do not report this figure.
 func (m *member) Covered(strategy.QueryID, float64) {}
 
 // Done notes that a query is over.
-func (m *member) Done(q strategy.QueryID) {
-	m.note(effect{what: done, message: strategy.Message{Query: q}})
-}
-
-// send queues a message for its receiver.
-func (m *member) send(to strategy.ID, msg strategy.Message) {
-	if to == m.id {
-		m.later(event{kind: received, peer: m.id, message: msg})
-		return
-	}
-	id := UpkeepID
-	if msg.Query != 0 {
-		id = QueryID
-	}
-	m.push(to, id, &frame{from: m.id, to: to, kind: received, message: msg})
-}
+func (m *member) Done(q strategy.QueryID) { m.net.asks.done(q, m.id, m.now) }
 
 // frame sends the frame that opens or closes a link.
 func (m *member) frame(to strategy.ID, k kind) {

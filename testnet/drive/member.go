@@ -31,7 +31,6 @@ type member struct {
 	rng     *rand.Rand    // for the machine
 	chance  *rand.Rand    // for random links, which the machine does not choose
 	now     time.Duration
-	effects []effect // effects of the step under way
 
 	links    links.Links
 	early    []strategy.LinkOpened
@@ -142,7 +141,7 @@ func (m *member) take(e event) {
 	}
 	switch e.kind {
 	case wanted:
-		m.connect(e.peer)
+		m.Connect(e.peer)
 	case started:
 		m.step(strategy.Started{Query: e.query})
 	case received:
@@ -217,18 +216,13 @@ func (m *member) setWake(at time.Duration) {
 	m.wakeAt = at
 }
 
-// step steps the machine and carries out its effects.
+// step steps the machine.
 func (m *member) step(in strategy.Input) {
 	if m.machine == nil { // before the start there are only attempts at links
 		return
 	}
 	m.now = max(m.now, m.net.now())
 	m.machine.Step(m.now, in)
-	for i := range m.effects {
-		m.do(&m.effects[i])
-	}
-	clear(m.effects)
-	m.effects = m.effects[:0]
 	if m.wakeAt == never {
 		m.timer.Stop()
 	} else {
@@ -250,14 +244,6 @@ func (m *member) failed(e event) {
 		m.repairSoon()
 	}
 	m.lost(e.peer)
-}
-
-// connect opens a link, unless there is one.
-func (m *member) connect(to strategy.ID) {
-	if to == m.id || m.linked(to) || !m.links.Dial(to) {
-		return
-	}
-	m.frame(to, dialled)
 }
 
 // opened notes that a link is open.
@@ -320,7 +306,7 @@ func (m *member) repairSoon() {
 // linkAnywhere opens a link to a peer drawn at random.
 func (m *member) linkAnywhere() {
 	if p, ok := links.Draw(m.chance, m.id, &m.net.cfg.World, m.linked); ok {
-		m.connect(p)
+		m.Connect(p)
 	}
 }
 

@@ -17,10 +17,10 @@
 //	strategies          the list of all
 //	sim, drive          their hosts: in virtual time, and on real hosts
 //
-// A [Strategy] makes one [Peer] for every peer of a network. A Peer is a machine without I/O. [Peer.Step] gives it
-// its inputs. It acts through its [Host], which carries out the acts after Step has returned. A Peer has no
-// goroutine, clock or file, and its only randomness is [Host.Rand]. The same inputs at the same times lead to the
-// same calls of the Host. So a run can be repeated bit for bit (see package sim).
+// A [Strategy] makes one [Peer] for every peer of a network. A Peer is a machine without I/O. [Peer.Step] gives it its
+// inputs, and it acts through its [Host], which answers by later inputs only. There are no goroutines, clocks or files
+// here, and the only randomness is [Host.Rand]. The same inputs at the same times lead to the same calls of the Host.
+// So a run can be repeated bit for bit (see package sim).
 //
 // To add a strategy of your own, write one file with a Peer and a value of type Strategy. Give that value to
 // runs.Simulate beside those of strategies.All, as the example in package runs does.
