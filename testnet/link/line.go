@@ -3,7 +3,6 @@ package link
 import (
 	"bytes"
 	"net"
-	"os"
 	"sync"
 	"time"
 )
@@ -31,7 +30,7 @@ func (l *Line) SetRates(up, down uint64) {
 	l.down.setRate(float64(down) / 8)
 }
 
-// Conn returns a connection over the line. It owns c and a goroutine, which ends after Close.
+// Conn returns a connection over the line. It owns c and three goroutines, which end after Close.
 func (l *Line) Conn(c net.Conn) net.Conn {
 	return l.ConnFrom(c, func() time.Duration { return l.latency })
 }
@@ -39,10 +38,11 @@ func (l *Line) Conn(c net.Conn) net.Conn {
 // ConnFrom returns a connection with a latency of its own, in place of the line's. It calls latency once, when the
 // first bytes have arrived.
 func (l *Line) ConnFrom(c net.Conn, latency func() time.Duration) net.Conn {
-	s := &conn{
-		Conn: c, line: l, latency: sync.OnceValue(latency), in: make(chan segment, queue), closed: make(chan struct{}), readBy: newDeadline(), writeBy: newDeadline(),
-	}
+	outer, inner := net.Pipe()
+	s := &conn{Conn: outer, below: c, inner: inner, line: l, latency: sync.OnceValue(latency), in: make(chan segment, queue), closed: make(chan struct{})}
+	go s.send()
 	go s.receive()
+	go s.deliver()
 	return s
 }
 
@@ -91,45 +91,60 @@ func (b *bucket) setRate(rate float64) {
 	b.rate = rate
 }
 
-// conn is a connection over a line.
+// conn is a connection over a line: one end of a pipe, which has deadlines. Goroutines carry bytes between the other end
+// and the connection below, as the line lets them.
 type conn struct {
 	net.Conn
-	line *Line
+	below, inner net.Conn
+	line         *Line
+	latency      func() time.Duration
 
-	latency func() time.Duration
-
-	in      chan segment
-	reading sync.Mutex
-	head    segment // segment being read
-	writing sync.Mutex
-	up      lateness // of Write's waits
-	down    lateness // of receive's waits
-
-	readBy, writeBy *deadline
-	closing         sync.Once
-	closed          chan struct{}
+	in       chan segment
+	up, down lateness // of send and receive
+	closing  sync.Once
+	closed   chan struct{}
 }
 
-// segment is bytes that have arrived, or the error that ended the connection.
+// segment is bytes that have arrived.
 type segment struct {
-	b   []byte
-	at  time.Time // time from which it can be read
-	err error
+	b  []byte
+	at time.Time // from when they can be read
+}
+
+// send writes at the rate at which the line carries it away. A writer is a segment ahead at most.
+func (c *conn) send() {
+	b := make([]byte, maxSegment)
+	for {
+		n, err := c.inner.Read(b[:c.line.up.segment()])
+		if err != nil {
+			return
+		}
+		if _, open := c.pass(n, &c.line.up, &c.up); !open {
+			return
+		}
+		if _, err := c.below.Write(b[:n]); err != nil {
+			_ = c.inner.Close()
+			return
+		}
+	}
 }
 
 // receive queues arriving bytes for Read, at the rate of the line, until the connection ends.
 func (c *conn) receive() {
+	defer close(c.in)
 	b := make([]byte, c.line.down.segment())
 	for {
-		n, err := c.Conn.Read(b)
-		passed, closed := c.pass(n, &c.line.down, &c.down, nil)
-		if closed != nil {
-			return
-		}
-		select {
-		case c.in <- segment{bytes.Clone(b[:n]), passed.Add(c.late(n)), err}:
-		case <-c.closed:
-			return
+		n, err := c.below.Read(b)
+		if n > 0 {
+			passed, open := c.pass(n, &c.line.down, &c.down)
+			if !open {
+				return
+			}
+			select {
+			case c.in <- segment{bytes.Clone(b[:n]), passed.Add(c.latency())}:
+			case <-c.closed:
+				return
+			}
 		}
 		if err != nil {
 			return
@@ -137,157 +152,56 @@ func (c *conn) receive() {
 	}
 }
 
-// late returns the latency for n bytes that have arrived: 0 if there are none.
-func (c *conn) late(n int) time.Duration {
-	if n == 0 {
-		return 0
-	}
-	return c.latency()
-}
-
-// Read reads bytes that have arrived.
-func (c *conn) Read(b []byte) (int, error) {
-	c.reading.Lock()
-	defer c.reading.Unlock()
-	if err := c.wait(time.Time{}, c.readBy.over()); err != nil {
-		return 0, err
-	}
-	if len(c.head.b) == 0 && c.head.err == nil {
-		select {
-		case c.head = <-c.in:
-		case <-c.readBy.over():
-			return 0, os.ErrDeadlineExceeded
-		case <-c.closed:
-			return 0, net.ErrClosed
+// deliver hands on bytes that have arrived, the latency later. After the last ones the reader sees the end.
+func (c *conn) deliver() {
+	defer c.inner.Close()
+	for s := range c.in {
+		if !c.wait(s.at) {
+			return
+		}
+		if _, err := c.inner.Write(s.b); err != nil {
+			return
 		}
 	}
-	if err := c.wait(c.head.at, c.readBy.over()); err != nil {
-		return 0, err
-	}
-	n := copy(b, c.head.b)
-	c.head.b = c.head.b[n:]
-	if len(c.head.b) == 0 {
-		return n, c.head.err
-	}
-	return n, nil
-}
-
-// Write writes at the rate of the line up.
-func (c *conn) Write(b []byte) (n int, err error) {
-	c.writing.Lock()
-	defer c.writing.Unlock()
-	for len(b) > 0 && err == nil {
-		part := b[:min(len(b), c.line.up.segment())]
-		if _, err = c.pass(len(part), &c.line.up, &c.up, c.writeBy.over()); err != nil {
-			break
-		}
-		var wrote int
-		wrote, err = c.Conn.Write(part)
-		n, b = n+wrote, b[wrote:]
-	}
-	return n, err
 }
 
 // lateness is the time by which the last wait ended late, at most slack.
 type lateness time.Duration
 
-// pass waits until n bytes have passed, and returns the time at which they should have. Lateness of the last wait
-// counts as waited already.
-func (c *conn) pass(n int, b *bucket, late *lateness, over <-chan struct{}) (time.Time, error) {
-	passed := b.pass(n, time.Now().Add(-time.Duration(*late)))
-	err := c.wait(passed, over)
+// pass waits until n bytes have passed, and returns when that was; false: the connection was closed before. They count
+// as come when they would have, had the wait before ended in time.
+func (c *conn) pass(n int, b *bucket, late *lateness) (passed time.Time, open bool) {
+	passed = b.pass(n, time.Now().Add(-time.Duration(*late)))
+	open = c.wait(passed)
 	*late = lateness(min(slack, max(0, time.Since(passed))))
-	return passed, err
+	return passed, open
 }
 
-// wait waits until a time. It returns an error when over is closed before, or the connection.
-func (c *conn) wait(until time.Time, over <-chan struct{}) error {
-	var timer <-chan time.Time
+// wait waits until a time; false: the connection was closed before.
+func (c *conn) wait(until time.Time) bool {
 	if d := time.Until(until); d >= coarse {
-		t := time.NewTimer(d)
-		defer t.Stop()
-		timer = t.C
+		select {
+		case <-c.closed:
+		case <-time.After(d):
+		}
 	}
-	for {
-		select {
-		case <-over:
-			return os.ErrDeadlineExceeded
-		case <-c.closed:
-			return net.ErrClosed
-		default:
-		}
-		if timer == nil {
-			return nil
-		}
-		select {
-		case <-over:
-		case <-c.closed:
-		case <-timer:
-			timer = nil
-		}
+	select {
+	case <-c.closed:
+		return false
+	default:
+		return true
 	}
 }
 
 // Close closes the connection. Bytes that were not written yet are lost.
 func (c *conn) Close() error {
 	c.closing.Do(func() { close(c.closed) })
-	return c.Conn.Close()
+	_ = c.Conn.Close()
+	return c.below.Close()
 }
 
-// SetDeadline sets both deadlines.
-func (c *conn) SetDeadline(t time.Time) error {
-	c.readBy.set(t)
-	return c.SetWriteDeadline(t)
-}
+// LocalAddr returns the address of this end of the connection below.
+func (c *conn) LocalAddr() net.Addr { return c.below.LocalAddr() }
 
-// SetReadDeadline sets the deadline of Read.
-func (c *conn) SetReadDeadline(t time.Time) error {
-	c.readBy.set(t)
-	return nil
-}
-
-// SetWriteDeadline sets the deadline of Write, and of the write to the underlying connection.
-func (c *conn) SetWriteDeadline(t time.Time) error {
-	c.writeBy.set(t)
-	return c.Conn.SetWriteDeadline(t)
-}
-
-// deadline is a time that can be moved while others wait for it.
-type deadline struct {
-	mu    sync.Mutex
-	timer *time.Timer
-	done  chan struct{} // closed at the deadline
-}
-
-func newDeadline() *deadline { return &deadline{done: make(chan struct{})} }
-
-// over returns a channel that is closed at the deadline. A deadline that is moved after it was reached has a new
-// channel.
-func (d *deadline) over() <-chan struct{} {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.done
-}
-
-// set moves the deadline. The zero time means no deadline.
-func (d *deadline) set(t time.Time) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.timer != nil && !d.timer.Stop() {
-		<-d.done // the old timer has fired, and closes done
-	}
-	d.timer = nil
-	select {
-	case <-d.done:
-		d.done = make(chan struct{})
-	default:
-	}
-	switch left := time.Until(t); {
-	case t.IsZero():
-	case left <= 0:
-		close(d.done)
-	default:
-		done := d.done
-		d.timer = time.AfterFunc(left, func() { close(done) })
-	}
-}
+// RemoteAddr returns the address of its other end.
+func (c *conn) RemoteAddr() net.Addr { return c.below.RemoteAddr() }
