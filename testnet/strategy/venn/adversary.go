@@ -118,7 +118,7 @@ func (h *hostile) lies(in strategy.Received) bool {
 // isSpoiled reports whether a group names the peer's own summary, and the peer spoils that.
 func (h *hostile) isSpoiled(g group.ID) bool {
 	own := h.own()
-	return h.spoils && own != nil && g == group.Of(own.stream.Header())
+	return h.spoils && own != nil && g == group.Of(own.Stream.Header())
 }
 
 // own returns the last epoch of the peer itself; nil before the first.
@@ -127,7 +127,7 @@ func (h *hostile) own() *epoch { return h.run.origins[h.host.Self()].epoch }
 // announce offers the peer's own summary.
 func (h *hostile) announce(to strategy.ID) {
 	if own := h.own(); own != nil {
-		h.sendCatalogue(to, []wire.Item{own.claim().Item()})
+		h.sendCatalogue(to, []wire.Item{own.Claim.Item()})
 	}
 }
 
@@ -151,12 +151,12 @@ func (h *hostile) partsOf(it wire.Item) (p parts, mine bool) {
 	p.group = it.Group
 	if h.isSpoiled(it.Group) {
 		own := h.own()
-		p.Parts = h.spoiler.Parts(own.claim(), func() misdeed.Claim { return h.run.twin(h.host.Self(), own).claim() }, it)
+		p.Parts = h.spoiler.Parts(own.Claim, func() misdeed.Claim { return h.run.twin(h.host.Self(), own).Claim }, it)
 		return p, true
 	}
 	e := h.invented[it.Group.OriginTag()]
 	if e != nil {
-		p.Parts, mine = e.claim().Parts(it)
+		p.Parts, mine = e.Claim.Parts(it)
 	}
 	return p, mine
 }
@@ -186,7 +186,7 @@ func (h *hostile) introduce(to strategy.ID) {
 func (h *hostile) offer(to strategy.ID) {
 	var items []wire.Item
 	for range min(wire.MaxHelloRecords, h.of.Number) {
-		items = append(items, h.invent(h.turn()).claim().Item())
+		items = append(items, h.invent(h.turn()).Claim.Item())
 	}
 	h.sendCatalogue(to, items)
 }
@@ -205,7 +205,7 @@ func (h *hostile) future(to strategy.ID) {
 // unasked sends parts that nobody asked for.
 func (h *hostile) unasked(to strategy.ID) {
 	if e := h.own(); e != nil {
-		under, p := misdeed.Unasked(h.rng, e.claim())
+		under, p := misdeed.Unasked(h.rng, e.Claim)
 		h.sendParts(to, parts{under, p})
 	}
 }
@@ -214,11 +214,8 @@ func (h *hostile) unasked(to strategy.ID) {
 func (h *hostile) invent(p strategy.ID) *epoch {
 	tag := group.OriginTag(string(peerID(p)))
 	if h.invented[tag] == nil {
-		stream, err := h.run.build(p, summary.Epoch{Generation: 1, Sequence: 1}, core.Lifetime, nil)
-		if err != nil {
-			panic(err) // the claims are fingerprints of the run
-		}
-		h.invented[tag] = sealed(p, stream)
+		first := summary.Header{Epoch: summary.Epoch{Generation: 1, Sequence: 1}, Lifetime: core.Lifetime}
+		h.invented[tag] = h.run.build(p, h.run.claims(p), first)
 	}
 	return h.invented[tag]
 }

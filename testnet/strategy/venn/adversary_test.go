@@ -10,7 +10,7 @@ import (
 )
 
 // published is a run of one origin, and its summary of n keys.
-func published(t *testing.T, n int) (*run, *epoch) {
+func published(n int) (*run, *epoch) {
 	fps := make([]summary.Fingerprint, n)
 	for i := range fps {
 		fps[i] = summary.Fingerprint(strategy.Scramble(uint64(i)) >> 16)
@@ -19,9 +19,7 @@ func published(t *testing.T, n int) (*run, *epoch) {
 		Collection: func(strategy.ID) []summary.Fingerprint { return fps },
 	}}
 	r.shape = func(n int) (summary.Shape, error) { return summary.DefaultShape(n), nil }
-	if _, err := r.publish(0, core.Lifetime); err != nil {
-		t.Fatal(err)
-	}
+	r.publish(0, core.Lifetime)
 	return r, r.origins[0].epoch
 }
 
@@ -36,22 +34,22 @@ func (h *firstHost) Send(_ strategy.ID, m strategy.Message) { h.sent = m }
 
 // Of an empty collection nothing is missing.
 func TestTwinOfNothing(t *testing.T) {
-	r, e := published(t, 0)
-	if n := r.twin(0, e).stream.Header().N; n != 0 {
+	r, e := published(0)
+	if n := r.twin(0, e).Stream.Header().N; n != 0 {
 		t.Errorf("%d keys", n)
 	}
 }
 
 // A twin has the number of the epoch and another content. Wrong signatures are refused.
 func TestSpoiledSummaries(t *testing.T) {
-	r, e := published(t, 2000)
+	r, e := published(2000)
 	twin := r.twin(0, e)
-	h, err := openHeader(twin.envelope)
-	if own := e.stream.Header(); err != nil || h.Epoch != own.Epoch || h.Chain == own.Chain || h.N != own.N-1 {
+	h, err := openHeader(twin.Envelope)
+	if own := e.Stream.Header(); err != nil || h.Epoch != own.Epoch || h.Chain == own.Chain || h.N != own.N-1 {
 		t.Fatalf("twin %+v of %+v: %v", h, own, err)
 	}
-	twin.envelope[len(twin.envelope)-1] ^= 1
-	if _, err := openHeader(twin.envelope); !errors.Is(err, errSignature) {
+	twin.Envelope[len(twin.Envelope)-1] ^= 1
+	if _, err := openHeader(twin.Envelope); !errors.Is(err, errSignature) {
 		t.Errorf("a wrong signature: %v", err)
 	}
 }

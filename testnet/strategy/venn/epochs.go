@@ -33,15 +33,8 @@ type origin struct {
 
 // epoch is a summary that was published.
 type epoch struct {
-	stream           *summary.Prefix
-	envelope, record []byte
-
+	misdeed.Claim
 	twin *epoch // an adversary's second one under the same number; nil: none
-}
-
-// claim returns the epoch as adversaries claim it.
-func (e *epoch) claim() misdeed.Claim {
-	return misdeed.Claim{Stream: e.stream, Envelope: e.envelope, Record: e.record}
 }
 
 // right is the last byte of an envelope: it stands for a signature that is right.
@@ -65,32 +58,47 @@ func (o *origin) next() uint32 {
 }
 
 // publish gives a peer its next summary, with a lifetime: of its collection, or its last one under the next number.
-func (r *run) publish(p strategy.ID, lifetime time.Duration) (event.Published, error) {
+func (r *run) publish(p strategy.ID, lifetime time.Duration) event.Published {
 	o := &r.origins[p]
-	number := summary.Epoch{Generation: 1, Sequence: o.next()}
-	var stream *summary.Prefix
-	var err error
+	var h summary.Header
+	if o.epoch != nil {
+		h = o.epoch.Stream.Header()
+	}
+	h.Epoch, h.Lifetime = summary.Epoch{Generation: 1, Sequence: o.next()}, lifetime
 	if o.epoch != nil && !o.changed {
-		h := o.epoch.stream.Header()
-		h.Epoch, h.Lifetime = number, lifetime
-		stream, err = o.epoch.stream.Under(h)
+		stream, err := o.epoch.Stream.Under(h)
+		o.epoch = sealed(p, stream, err)
 	} else {
-		stream, err = r.build(p, number, lifetime, o.epoch)
+		o.epoch = r.build(p, r.claims(p), h)
 	}
-	if err != nil {
-		return event.Published{}, err
-	}
-	o.epoch, o.changed = sealed(p, stream), false
-	return event.Published{Envelope: o.epoch.envelope, Record: o.epoch.record, Stream: stream}, nil
+	o.changed = false
+	return event.Published{Envelope: o.epoch.Envelope, Record: o.epoch.Record, Stream: o.epoch.Stream}
 }
 
-// sealed returns a peer's summary as it is sent: the header with the bytes of a signature, and the peer's record.
-func sealed(p strategy.ID, stream *summary.Prefix) *epoch {
-	header, err := stream.Header().AppendBinary(nil)
-	if err != nil {
-		panic(err) // the header is a summary's
+// build makes a summary of keys, with the number and lifetime of a header, and in its shape while they fit.
+func (r *run) build(p strategy.ID, keys []summary.Fingerprint, of summary.Header) *epoch {
+	h := summary.Header{Seed: r.seed.Tag(), Origin: string(peerID(p)), Epoch: of.Epoch, Lifetime: of.Lifetime, Shape: of.Shape}
+	var err error
+	if !h.Shape.Fits(len(keys)) {
+		if h.Shape, err = r.shape(len(keys)); err != nil {
+			panic(err) // the parameters were checked
+		}
 	}
-	return &epoch{stream: stream, envelope: append(header, make([]byte, envelopeOverhead)...), record: recordOf(p)}
+	stream, err := summary.Build(keys, h)
+	return sealed(p, stream, err)
+}
+
+// sealed returns a peer's summary as it is sent: the header with the bytes of a signature, and the peer's record. There
+// is no error: the keys are the run's.
+func sealed(p strategy.ID, stream *summary.Prefix, err error) *epoch {
+	var header []byte
+	if err == nil {
+		header, err = stream.Header().AppendBinary(nil)
+	}
+	if err != nil {
+		panic(err)
+	}
+	return &epoch{Claim: misdeed.Claim{Stream: stream, Envelope: append(header, make([]byte, envelopeOverhead)...), Record: recordOf(p)}}
 }
 
 // recordOf returns the bytes of a peer's signed record.
@@ -98,35 +106,12 @@ func recordOf(p strategy.ID) []byte { return append(make([]byte, recordOverhead)
 
 // twin returns a peer's second summary under the number of an epoch, without one of its keys.
 func (r *run) twin(p strategy.ID, e *epoch) *epoch {
-	if e.twin != nil {
-		return e.twin
+	if e.twin == nil {
+		keys := r.claims(p)
+		h := e.Stream.Header()
+		e.twin = r.build(p, keys[:min(len(keys), max(1, len(keys)-1))], summary.Header{Epoch: h.Epoch, Lifetime: h.Lifetime})
 	}
-	fps := r.claims(p)
-	fps = fps[:min(len(fps), max(1, len(fps)-1))]
-	h := e.stream.Header()
-	stream, err := summary.Build(fps, summary.Header{
-		Seed: h.Seed, Origin: h.Origin, Lifetime: h.Lifetime, Shape: summary.DefaultShape(len(fps)), Epoch: h.Epoch,
-	})
-	if err != nil {
-		panic(err) // the keys are the run's
-	}
-	e.twin = sealed(p, stream)
 	return e.twin
-}
-
-// build makes a summary of the collection, in the shape of the last one while it fits.
-func (r *run) build(p strategy.ID, number summary.Epoch, lifetime time.Duration, last *epoch) (*summary.Prefix, error) {
-	fps := r.claims(p)
-	shape, err := r.shape(len(fps))
-	if err != nil {
-		return nil, err
-	}
-	if last != nil && last.stream.Header().Shape.Fits(len(fps)) {
-		shape = last.stream.Header().Shape
-	}
-	return summary.Build(fps, summary.Header{
-		Seed: r.seed.Tag(), Origin: string(peerID(p)), Lifetime: lifetime, Shape: shape, Epoch: number,
-	})
 }
 
 // peerID returns the name of a peer: 38 bytes that end with its number. Names of the first peers share their memory,

@@ -11,8 +11,8 @@ import (
 )
 
 // misdoer is a hostile peer with a summary of n keys and two made-up peers, and the host that keeps what it sends last.
-func misdoer(t *testing.T, n int) (*hostile, *firstHost) {
-	r, _ := published(t, n)
+func misdoer(n int) (*hostile, *firstHost) {
+	r, _ := published(n)
 	host := &firstHost{}
 	return &hostile{
 		node: &node{host: host, run: r}, rng: rand.New(rand.NewPCG(1, 1)), of: strategy.Invented{First: 1, Number: 2}, invented: map[uint64]*epoch{},
@@ -21,13 +21,13 @@ func misdoer(t *testing.T, n int) (*hostile, *firstHost) {
 
 // Parts that nobody asked for are sent, under a group that is not their own.
 func TestUnaskedIsSent(t *testing.T) {
-	h, host := misdoer(t, 2000)
+	h, host := misdoer(2000)
 	h.unasked(1)
 	p, is := host.sent.Body.(parts)
 	if !is || len(p.Run.Parts) != 1 || len(p.Envelope) == 0 {
 		t.Fatalf("sent %+v", host.sent)
 	}
-	if own := h.own(); p.group == group.Of(own.stream.Header()) {
+	if own := h.own(); p.group == group.Of(own.Stream.Header()) {
 		t.Error("the group is the summary's own")
 	}
 }
@@ -35,7 +35,7 @@ func TestUnaskedIsSent(t *testing.T) {
 // A made-up peer claims 16 keys of somebody else's, or all if there are fewer. Peers that there are claim their own.
 func TestClaimsOfMadeUpPeers(t *testing.T) {
 	for n, want := range map[int]int{10: 10, 2000: 16} {
-		h, _ := misdoer(t, n)
+		h, _ := misdoer(n)
 		theirs := map[summary.Fingerprint]bool{}
 		for _, fp := range h.run.world.Collection(0) {
 			theirs[fp] = true
@@ -57,7 +57,7 @@ func TestClaimsOfMadeUpPeers(t *testing.T) {
 
 // Summaries of all made-up peers are offered, and their records are sent with a hello of that size.
 func TestMadeUpPeersAreOffered(t *testing.T) {
-	h, host := misdoer(t, 100)
+	h, host := misdoer(100)
 	h.offer(1)
 	if items, is := host.sent.Body.(catalogue); !is || len(items) != h.of.Number {
 		t.Errorf("offered %+v", host.sent)

@@ -18,11 +18,11 @@ func (full) Kind() string { return "full" }
 
 // admit reports whether there is a place for a link that another asked for. A link taken may have to give way for it.
 func (v *node) admit(now time.Duration, p strategy.ID) bool {
-	if !v.run.world.Star || v.ties.of(p).keeps { // no bound, or this peer wants it, too
+	if !v.run.world.Star || v.ties[p].keeps { // no bound, or this peer wants it, too
 		return true
 	}
 	share, kept := core.Places(core.Connections)
-	taken := v.ties.taken(now)
+	taken := v.taken(now)
 	if len(taken) < share {
 		return true
 	}
@@ -38,14 +38,14 @@ func (v *node) admit(now time.Duration, p strategy.ID) bool {
 
 // turnAway makes a link one that this peer has no place for. The other end closes it.
 func (v *node) turnAway(p strategy.ID) {
-	v.ties.change(p, func(t *tie) { *t = tie{peer: t.peer, turned: true} })
+	v.ties.change(p, func(t *tie) { *t = tie{turned: true} })
 }
 
 // taken returns the links that others asked for.
-func (t ties) taken(now time.Duration) (out []core.Taken) {
-	for _, x := range t {
-		if x.taken {
-			out = append(out, core.Taken{Peer: string(peerID(x.peer)), Neighbour: x.keeps, Mesh: x.mesh, Age: now - x.since, Idle: now - x.used})
+func (v *node) taken(now time.Duration) (out []core.Taken) {
+	for _, p := range v.host.Links() {
+		if x := v.ties[p]; x.taken {
+			out = append(out, core.Taken{Peer: string(peerID(p)), Neighbour: x.keeps, Mesh: x.mesh, Age: now - x.since, Idle: now - x.used})
 		}
 	}
 	return out
@@ -55,7 +55,7 @@ func (t ties) taken(now time.Duration) (out []core.Taken) {
 // the peer's own is looked at.
 func (v *node) greet(now time.Duration, from strategy.ID, h wire.Hello) {
 	p := peerID(from)
-	if !v.ties.of(from).turned {
+	if !v.ties[from].turned {
 		v.step(now, event.HelloReceived{Peer: p, Hello: h})
 		return
 	}

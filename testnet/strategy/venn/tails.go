@@ -8,7 +8,6 @@ import (
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/overlay/wire"
-	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
@@ -37,41 +36,24 @@ func (v *node) tailsConfig() tails.Config {
 	}
 }
 
-// touched are the changes that neither a tail nor an epoch has carried.
-type touched struct {
-	held  map[summary.Fingerprint]bool
-	order []summary.Fingerprint
-}
-
-func (t *touched) note(c strategy.Changed) {
-	if t.held == nil {
-		t.held = map[summary.Fingerprint]bool{}
-	}
-	f := c.Key.Fingerprint
-	if _, before := t.held[f]; !before {
-		t.order = append(t.order, f)
-	}
-	t.held[f] = c.Held
-}
-
-// take empties t.
-func (t *touched) take() (in tails.Changed) {
-	for _, f := range t.order {
-		if t.held[f] {
-			in.Added = append(in.Added, f)
-		} else {
-			in.Removed = append(in.Removed, f)
-		}
-	}
-	t.held, t.order = nil, nil
-	return in
-}
-
 // changed takes in a change of the collection.
 func (v *node) changed(now time.Duration, c strategy.Changed) {
 	v.run.origins[v.host.Self()].changed = true
-	v.touched.note(c)
-	v.step(now, core.Changed{Waiting: len(v.touched.order), Many: len(v.touched.order) > tails.MaxStep})
+	v.unannounced = append(v.unannounced, c.Key)
+	v.step(now, core.Changed{Waiting: len(v.unannounced), Many: len(v.unannounced) > tails.MaxStep})
+}
+
+// changes returns the change that a tail is to carry: keys are added or removed as they are held now.
+func (v *node) changes() (in tails.Changed) {
+	for _, k := range v.unannounced {
+		if v.host.Holds(k) {
+			in.Added = append(in.Added, k.Fingerprint)
+		} else {
+			in.Removed = append(in.Removed, k.Fingerprint)
+		}
+	}
+	v.unannounced = nil
+	return in
 }
 
 // knock asks whether a peer is still there that has ended a link. A connection is made for it if there is none.

@@ -93,22 +93,22 @@ type node struct {
 	machine *core.Machine
 	now     time.Duration // of the step under way
 
-	queries  map[routing.QueryID]query // under way, own ones and others'
-	pending  map[uint64]pending        // questions of ours without their last answer
-	requests uint64                    // number of the last one; each session has numbers of its own
-	serving  map[uint64]served         // questions of others
-	served   uint64                    // number of the last of them
-	given    uint64                    // the one that the machine is being given; 0: none
-	ties     ties
-	fetches  map[strategy.ID][]event.Ask // for parts, that wait for a link
-	swept    time.Duration               // when the mesh and idle links were last looked at
-	wake     time.Duration
-	todo     []event.Input // inputs that the machine has not been given yet
-	busy     bool          // the machine is being stepped
-	notes    []Note
-	touched  touched
-	denies   bool // see deny
-	older    bool // of the version before: it knows neither audits, inquiries about peers nor tails
+	queries     map[routing.QueryID]query // under way, own ones and others'
+	pending     map[uint64]pending        // questions of ours without their last answer
+	requests    uint64                    // number of the last one; each session has numbers of its own
+	serving     map[uint64]served         // questions of others
+	served      uint64                    // number of the last of them
+	given       uint64                    // the one that the machine is being given; 0: none
+	ties        ties
+	fetches     map[strategy.ID][]event.Ask // for parts, that wait for a link
+	swept       time.Duration               // when the mesh and idle links were last looked at
+	wake        time.Duration
+	todo        []event.Input // inputs that the machine has not been given yet
+	busy        bool          // the machine is being stepped
+	notes       []Note
+	unannounced []strategy.Key // changed, and neither a tail nor an epoch has carried that
+	denies      bool           // see deny
+	older       bool           // of the version before: it knows neither audits, inquiries about peers nor tails
 }
 
 // query is a query that the machine has open.
@@ -135,7 +135,7 @@ type served struct {
 func (r *run) newPeer(h strategy.Host) strategy.Peer {
 	return &node{
 		run: r, host: h, queries: map[routing.QueryID]query{}, pending: map[uint64]pending{}, requests: r.origins[h.Self()].restart(),
-		serving: map[uint64]served{}, fetches: map[strategy.ID][]event.Ask{},
+		serving: map[uint64]served{}, ties: ties{}, fetches: map[strategy.ID][]event.Ask{},
 	}
 }
 
@@ -169,8 +169,8 @@ func (v *node) Step(now time.Duration, in strategy.Input) {
 	case strategy.LinkOpened:
 		v.linkOpened(now, in)
 	case strategy.LinkClosed:
-		was := v.ties.of(in.Peer)
-		v.ties.change(in.Peer, func(t *tie) { *t = tie{peer: t.peer} })
+		was := v.ties[in.Peer]
+		v.ties.change(in.Peer, func(t *tie) { *t = tie{} })
 		switch {
 		case was.turned:
 		case was.closing:
@@ -216,11 +216,8 @@ func (v *node) begin(now time.Duration) {
 
 // makeEpoch publishes the next epoch.
 func (v *node) makeEpoch(now, lifetime time.Duration) {
-	v.touched = touched{}
-	p, err := v.run.publish(v.host.Self(), lifetime)
-	if err != nil {
-		panic(err) // the collection's fingerprints are not a keyed hash's
-	}
+	v.unannounced = nil
+	p := v.run.publish(v.host.Self(), lifetime)
 	v.note(now, p)
 	v.step(now, p)
 }
@@ -299,11 +296,11 @@ func (v *node) graft(now time.Duration, p strategy.ID) {
 
 func (v *node) grafted(now time.Duration, p strategy.ID, in bool) {
 	switch {
-	case v.ties.of(p).turned:
+	case v.ties[p].turned:
 	case !in:
 		v.ties.change(p, func(t *tie) { t.mesh = false })
 		v.step(now, event.Pruned{Peer: peerID(p)})
-	case v.ties.meshed() >= meshMost && !v.ties.of(p).mesh:
+	case v.ties.meshed() >= meshMost && !v.ties[p].mesh:
 		v.pubsub(now, p, graft{false}, graftBytes)
 	default:
 		v.ties.change(p, func(t *tie) { t.mesh = true })
@@ -323,7 +320,7 @@ func (v *node) sweep(now time.Duration) {
 	var stale []strategy.ID
 	room := meshWanted - v.ties.meshed()
 	for _, p := range links {
-		t := v.ties.of(p)
+		t := v.ties[p]
 		switch {
 		case t.turned:
 		case !t.mesh && room > 0:
@@ -369,7 +366,7 @@ func (v *node) do(now time.Duration, e event.Effect) {
 	case core.Seek:
 		v.send(idOf(e.Record.Peer), knock{}, strategy.Overhead, 0)
 	case core.MakeTail:
-		v.step(now, v.touched.take())
+		v.step(now, v.changes())
 	case core.MakeEpoch:
 		v.makeEpoch(now, e.Lifetime)
 	case event.SayHello:
@@ -384,7 +381,7 @@ func (v *node) do(now time.Duration, e event.Effect) {
 		v.answer(e)
 	case event.Connect:
 		p := idOf(e.To.Peer)
-		turned := v.ties.of(p).turned
+		turned := v.ties[p].turned
 		v.ties.change(p, func(t *tie) { t.keeps, t.turned = true, false })
 		if v.host.Connect(p); turned { // there is a connection, and now a place
 			v.step(now, event.LinkOpened{Peer: e.To.Peer, Outbound: true})
