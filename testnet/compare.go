@@ -70,17 +70,11 @@ func Compare(ctx context.Context, cfg Config, systems ...System) (*Comparison, e
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	switch { // settings that a comparison does not support
-	case cfg.Churn > 0:
-		return nil, fmt.Errorf("%w: churn in a comparison", ErrConfig)
-	case cfg.Adds > 0:
-		return nil, fmt.Errorf("%w: keys added in a comparison", ErrConfig)
-	case cfg.Faulty > 0:
-		return nil, fmt.Errorf("%w: %d faulty peers in a comparison", ErrConfig, cfg.Faulty)
-	case cfg.Part != (Part{}):
-		return nil, fmt.Errorf("%w: a part of a comparison", ErrConfig)
-	case cfg.Hold != nil:
-		return nil, fmt.Errorf("%w: the peers of a comparison don't stay", ErrConfig)
+	var f faults
+	f.plain(&cfg, "a comparison", "a comparison")
+	f.note(cfg.Part != (Part{}), "a part of a comparison")
+	if err := errors.Join(f...); err != nil {
+		return nil, err
 	}
 	ctx, cancel := cfg.limit(ctx)
 	defer cancel()

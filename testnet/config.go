@@ -105,73 +105,65 @@ func (c *Config) check() error {
 	c.Minutes = cmp.Or(c.Minutes, DefaultMinutes)
 	c.FindTimeout = cmp.Or(c.FindTimeout, DefaultFindTimeout)
 	c.SummaryShare = cmp.Or(c.SummaryShare, DefaultSummaryShare)
-	var faults []error
-	fault := func(format string, args ...any) {
-		faults = append(faults, fmt.Errorf("%w: "+format, append([]any{ErrConfig}, args...)...))
-	}
 	if c.Links == nil {
 		mix, err := link.ParseMix(link.DefaultMix)
 		if err != nil {
-			faults = append(faults, err)
+			return err
 		}
 		c.Links = mix
 	}
+	c.Begin = cmp.Or(c.Begin, 1)
+	var f faults
 	for _, class := range c.Links {
-		if class.Rate < leastRate {
-			fault("links of %d bit/s, want %d or more", class.Rate, leastRate)
-		}
+		f.note(class.Rate < leastRate, "links of %d bit/s, want %d or more", class.Rate, leastRate)
 	}
-	if c.Peers < 0 || c.Peers == 1 || c.Peers > workload.MaxPeers {
-		fault("%d peers, want 2 to %d", c.Peers, workload.MaxPeers)
-	}
+	f.note(c.Peers < 0 || c.Peers == 1 || c.Peers > workload.MaxPeers, "%d peers, want 2 to %d", c.Peers, workload.MaxPeers)
 	if c.QueriesLike != "" && holdings.CheckRule(c.QueriesLike) != nil {
-		if _, err := os.Stat(c.QueriesLike); err != nil {
-			fault("queries like %q: neither a rule (%s) nor a log", c.QueriesLike, strings.Join(holdings.Rules, ", "))
-		}
+		_, err := os.Stat(c.QueriesLike)
+		f.note(err != nil, "queries like %q: neither a rule (%s) nor a log", c.QueriesLike, strings.Join(holdings.Rules, ", "))
 	}
-	if c.Begin = cmp.Or(c.Begin, 1); c.Begin < 1 {
-		fault("peers begin at %d others, want 1 or more", c.Begin)
-	}
-	if c.Queries < 0 {
-		fault("%d queries, want 1 or more", c.Queries)
-	}
+	f.note(c.Begin < 1, "peers begin at %d others, want 1 or more", c.Begin)
+	f.note(c.Queries < 0, "%d queries, want 1 or more", c.Queries)
 	if err := c.Transport.Check(); err != nil {
-		faults = append(faults, err)
+		f = append(f, err)
 	}
-	if c.Shape && c.Transport != TCP {
-		fault("lines of %s are not shaped, those of %s are", c.Transport, TCP)
-	}
-	if !(c.SummaryShare > 0 && c.SummaryShare <= 1) {
-		fault("summary share %v, want above 0 and at most 1", c.SummaryShare)
-	}
-	if c.Connections < 0 || c.Connections > 0 && c.Connections < MinConnections {
-		fault("%d connections, want %d or more", c.Connections, MinConnections)
-	}
-	if c.Memory != 0 && c.Memory < MinMemory {
-		fault("memory of %d bytes, want %d or more", c.Memory, MinMemory)
-	}
-	if c.Origins < 0 {
-		fault("summaries of %d peers, want 0 or more", c.Origins)
-	}
-	if !(c.Churn >= 0 && c.Churn <= 1) {
-		fault("churn %v, want 0 to 1", c.Churn)
-	}
-	if !(c.Adds >= 0 && c.Adds <= MaxAdds) {
-		fault("%v keys added a second, want 0 to %d", c.Adds, MaxAdds)
-	}
-	if !(c.Minutes > 0 && c.Minutes <= 1e6) {
-		fault("%v minutes, want above 0 and at most a million", c.Minutes)
-	}
-	if c.Faulty < 0 || c.Faulty > workload.MaxPeers {
-		fault("%d faulty peers, want 0 to %d", c.Faulty, workload.MaxPeers)
-	}
-	if c.Timeout < 0 || c.FindTimeout < 0 {
-		fault("timeouts of %v for the run and %v for a query, want 0 or more", c.Timeout, c.FindTimeout)
-	}
+	f.note(c.Shape && c.Transport != TCP, "lines of %s are not shaped, those of %s are", c.Transport, TCP)
+	f.note(!(c.SummaryShare > 0 && c.SummaryShare <= 1), "summary share %v, want above 0 and at most 1", c.SummaryShare)
+	f.note(c.Connections < 0 || c.Connections > 0 && c.Connections < MinConnections, "%d connections, want %d or more", c.Connections, MinConnections)
+	f.note(c.Memory != 0 && c.Memory < MinMemory, "memory of %d bytes, want %d or more", c.Memory, MinMemory)
+	f.note(c.Origins < 0, "summaries of %d peers, want 0 or more", c.Origins)
+	f.note(!(c.Churn >= 0 && c.Churn <= 1), "churn %v, want 0 to 1", c.Churn)
+	f.note(!(c.Adds >= 0 && c.Adds <= MaxAdds), "%v keys added a second, want 0 to %d", c.Adds, MaxAdds)
+	f.note(!(c.Minutes > 0 && c.Minutes <= 1e6), "%v minutes, want above 0 and at most a million", c.Minutes)
+	f.note(c.Faulty < 0 || c.Faulty > workload.MaxPeers, "%d faulty peers, want 0 to %d", c.Faulty, workload.MaxPeers)
+	f.note(c.Timeout < 0 || c.FindTimeout < 0, "timeouts of %v for the run and %v for a query, want 0 or more", c.Timeout, c.FindTimeout)
 	if c.Part != (Part{}) {
-		faults = append(faults, c.checkPart()...)
+		p := &c.Part
+		p.At = cmp.Or(p.At, DefaultAt)
+		f.note(p.Of < 1 || p.Of > MaxParts, "%d parts, want 1 to %d", p.Of, MaxParts)
+		f.note(p.Of >= 1 && (p.I < 0 || p.I >= p.Of), "part %d of %d", p.I, p.Of)
+		f.note(c.Transport == Sim, "simulated links don't reach other parts")
+		f.plain(c, "parts", "a part")
 	}
-	return errors.Join(faults...)
+	return errors.Join(f...)
+}
+
+// faults are the faults of a Config. They match ErrConfig.
+type faults []error
+
+// note notes a fault, if there is one.
+func (f *faults) note(bad bool, format string, args ...any) {
+	if bad {
+		*f = append(*f, fmt.Errorf("%w: "+format, append([]any{ErrConfig}, args...)...))
+	}
+}
+
+// plain notes settings that only a whole run of nodes has. in and of name what this is.
+func (f *faults) plain(c *Config, in, of string) {
+	f.note(c.Churn > 0, "churn in %s", in)
+	f.note(c.Adds > 0, "keys added in %s", in)
+	f.note(c.Faulty > 0, "faulty peers in %s", in)
+	f.note(c.Hold != nil, "the peers of %s don't stay", of)
 }
 
 // limit has a run end after its Timeout.

@@ -1,7 +1,6 @@
 package testnet
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,25 +51,6 @@ func (p Part) peers(all int) int {
 		return all
 	}
 	return (all - p.I + p.Of - 1) / p.Of
-}
-
-// checkPart returns the faults of the part, and of settings that do not go with parts.
-func (c *Config) checkPart() (faults []error) {
-	fault := func(bad bool, format string, args ...any) {
-		if bad {
-			faults = append(faults, fmt.Errorf("%w: "+format, append([]any{ErrConfig}, args...)...))
-		}
-	}
-	p := &c.Part
-	p.At = cmp.Or(p.At, DefaultAt)
-	fault(p.Of < 1 || p.Of > MaxParts, "%d parts, want 1 to %d", p.Of, MaxParts)
-	fault(p.Of >= 1 && (p.I < 0 || p.I >= p.Of), "part %d of %d", p.I, p.Of)
-	fault(c.Transport == Sim, "simulated links don't reach other parts")
-	fault(c.Churn > 0, "churn in parts")
-	fault(c.Adds > 0, "keys added in parts")
-	fault(c.Faulty > 0, "faulty peers in parts")
-	fault(c.Hold != nil, "the peers of a part don't stay")
-	return faults
 }
 
 // place is the address of a part: it listens for other parts on the port, for its peers on the ports above it.
