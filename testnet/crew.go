@@ -10,7 +10,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
-	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/node/signed"
@@ -55,7 +54,10 @@ func (c *crew) open(at site, since time.Time) (*member, error) {
 	if m.host, m.line, err = c.wires.host(at, m.meter); err != nil {
 		return nil, err
 	}
-	m.host.Network().Notify(&m.conns)
+	m.host.Network().Notify(&network.NotifyBundle{
+		ConnectedF:    func(network.Network, network.Conn) { m.conns.begin() },
+		DisconnectedF: func(network.Network, network.Conn) { m.conns.now.Add(-1) },
+	})
 	c.roster.add(m.host.ID(), at.number)
 	c.members = append(c.members, m)
 	return m, nil
@@ -165,20 +167,11 @@ type connections struct{ now, most, opened atomic.Int64 }
 // bytes returns the number of bytes that this end sent to open them, as the simulator counts it.
 func (c *connections) bytes() int64 { return sim.HandshakeBytes * c.opened.Load() }
 
-// Connected counts a connection.
-func (c *connections) Connected(network.Network, network.Conn) {
+// begin counts a connection.
+func (c *connections) begin() {
 	c.opened.Add(1)
 	now := c.now.Add(1)
 	for most := c.most.Load(); now > most && !c.most.CompareAndSwap(most, now); {
 		most = c.most.Load()
 	}
 }
-
-// Disconnected counts the end of a connection.
-func (c *connections) Disconnected(network.Network, network.Conn) { c.now.Add(-1) }
-
-// Listen does nothing.
-func (c *connections) Listen(network.Network, ma.Multiaddr) {}
-
-// ListenClose does nothing.
-func (c *connections) ListenClose(network.Network, ma.Multiaddr) {}
