@@ -2,59 +2,10 @@ package papers
 
 import (
 	"bytes"
-	"encoding/json"
 	"math"
 	"math/big"
-	"os"
-	"strings"
 	"testing"
 )
-
-// TestCountMinVectors: parameters and bounds are those of Theorem 9.1.
-func TestCountMinVectors(t *testing.T) {
-	data, err := os.ReadFile("testdata/countmin.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file struct {
-		Vectors []struct {
-			Name      string
-			Inputs    struct{ Eps, Delta, W, D float64 }
-			Expected  json.RawMessage
-			Tolerance struct{ Rel float64 }
-		}
-	}
-	if err := json.Unmarshal(data, &file); err != nil {
-		t.Fatal(err)
-	}
-	for _, v := range file.Vectors {
-		in := v.Inputs
-		var number float64
-		var form struct{ W, D, Bound float64 }
-		if json.Unmarshal(v.Expected, &number) != nil && json.Unmarshal(v.Expected, &form) != nil {
-			t.Fatalf("expected %s", v.Expected)
-		}
-		got := number
-		switch kind, _, _ := strings.Cut(v.Name, "_"); kind {
-		case "params":
-			p := CountMinFor(in.Eps, in.Eps)
-			if float64(p.Width) != form.W || float64(p.Depth) != form.D || p.Copies != 1 {
-				t.Errorf("%s: %+v", v.Name, p)
-			}
-			number, got = form.Bound, CountMinExceeds(p, in.Eps)
-		case "classic": // the sketch with one hash function a row: no experiment has it
-		case "bound":
-			got = CountMinExceeds(CountMinParams{Width: int(in.W), Depth: int(in.D), Copies: 1}, in.Eps)
-		case "hashes":
-			got = float64(2 * CountMinFor(in.Eps, in.Delta).Copies)
-		default:
-			t.Errorf("nothing checks %s", v.Name)
-		}
-		if math.Abs(got-number) > v.Tolerance.Rel*number {
-			t.Errorf("%s: got %v, want %v", v.Name, got, number)
-		}
-	}
-}
 
 // slowCount counts a key n more times in rows, as section 9.2 tells it with big numbers, and returns its estimate.
 func slowCount(s *CountMin, rows [][]uint32, x uint64, n uint32) uint32 {

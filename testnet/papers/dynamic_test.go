@@ -9,7 +9,7 @@ import (
 
 func TestDynamicForBits(t *testing.T) {
 	configured := 0
-	for _, v := range readVectors(t, "dbbf") {
+	for _, v := range readVectors(t, bloomVectors+"dbbf.json") {
 		if divisors, _ := v.Inputs["divisors_only"].(bool); divisors || !strings.Contains(v.Name, "config_") {
 			continue
 		}
@@ -18,9 +18,9 @@ func TestDynamicForBits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		v.near(t, "mu", float64(got.Batch.Blocks))
-		v.near(t, "block_bits", float64(got.Batch.BlockBits))
-		v.near(t, "n_thres", float64(got.Threshold))
+		v.field(t, "mu").near(t, float64(got.Batch.Blocks))
+		v.field(t, "block_bits").near(t, float64(got.Batch.BlockBits))
+		v.field(t, "n_thres").near(t, float64(got.Threshold))
 	}
 	if configured == 0 {
 		t.Error("no configuration among the vectors")
