@@ -5,20 +5,23 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/libp2p/go-libp2p/core/peer"
+
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// digest sums up what a seed decides: collections, link classes and queries.
+// digest sums up what a seed decides: identities, collections, link classes and queries.
 func digest(t *testing.T, cfg Config) [sha256.Size]byte {
 	t.Helper()
 	r, err := newRun(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := sha256.New()
+	h, rng := sha256.New(), r.cfg.random(identifying)
 	for i, name := range r.plan.Names {
 		c := r.data.Collection(strategy.ID(i))
-		fmt.Fprintln(h, name, r.plan.Class[i], len(c))
+		id := must(peer.IDFromPrivateKey(must(identity(rng))))
+		fmt.Fprintln(h, name, id, r.plan.Class[i], len(c))
 		for _, k := range c {
 			fmt.Fprintf(h, "%x\n", r.key(k))
 		}
@@ -29,7 +32,7 @@ func digest(t *testing.T, cfg Config) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// Two runs with one seed have the same collections, link classes and queries, also when the data is dealt again. With
+// Two runs with one seed have the same identities, collections, link classes and queries, also when the data is dealt again. With
 // another seed they have not.
 func TestDigestOfASeed(t *testing.T) {
 	for _, peers := range []int{0, 130} {

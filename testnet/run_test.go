@@ -389,35 +389,3 @@ func TestBadConfig(t *testing.T) {
 		t.Errorf("missing data: %v, %v", rep, err)
 	}
 }
-
-// One seed gives the same peers, links and queries.
-func TestSameSeed(t *testing.T) {
-	draw := func(seed uint64) (ids []string, classes []int, asked []query) {
-		r, err := newRun(Config{Chunk: 1 << 24, Seed: seed})
-		if err != nil {
-			t.Fatal(err)
-		}
-		rng := r.cfg.random(identifying)
-		for range 10 {
-			key, err := identity(rng)
-			if err != nil {
-				t.Fatal(err)
-			}
-			raw, err := key.Raw()
-			if err != nil {
-				t.Fatal(err)
-			}
-			ids = append(ids, string(raw))
-		}
-		return ids, r.plan.Class, queries(r.plan)
-	}
-	ids, classes, queries := draw(7)
-	ids2, classes2, queries2 := draw(7)
-	if !slices.Equal(ids, ids2) || !slices.Equal(classes, classes2) || !slices.Equal(queries, queries2) {
-		t.Error("one seed gave two networks")
-	}
-	ids3, classes3, queries3 := draw(8)
-	if slices.Equal(ids, ids3) || slices.Equal(classes, classes3) || slices.Equal(queries, queries3) {
-		t.Error("two seeds agree")
-	}
-}

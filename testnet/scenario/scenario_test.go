@@ -213,22 +213,6 @@ over = "2s"
 	}
 }
 
-// The rules draw what they say.
-func TestRules(t *testing.T) {
-	mean := func(rule string) float64 { // holders of the keys asked for
-		p := plan(t, parse(t, "question=\"?\"\npeers=100\n[collections]\nzipf=1.2\n[queries]\nnumber=2000\nrule=\""+rule+"\"\n"))
-		sum := 0
-		for _, q := range p.Script.Asks {
-			sum += len(p.Data.Holders(q.Key))
-		}
-		return float64(sum) / float64(len(p.Script.Asks))
-	}
-	uniform, popular := mean(scenario.Uniform), mean(scenario.Popular)
-	if zipf := mean(scenario.Zipf); uniform >= popular || zipf <= uniform {
-		t.Errorf("%.1f holders of a key by uniform, %.1f by popular, %.1f by zipf", uniform, popular, zipf)
-	}
-}
-
 // The scenario that a newcomer writes in 20 lines: the partition is to be seen in the recall over time.
 func TestNewcomer(t *testing.T) {
 	s, err := scenario.Load("testdata/newcomer.toml")

@@ -16,6 +16,8 @@ import (
 func TestTooMuchData(t *testing.T) {
 	for name, c := range map[string]sim.Clusters{
 		"keys":     {Peers: 4, Keys: 1 << 61, Size: 1},
+		"more":     {Peers: 10, Keys: 9e18}, // some products overflow
+		"many":     {Peers: 10, Keys: 1 << 28},
 		"size":     {Peers: 100, Keys: 10, Size: math.MaxInt},
 		"holdings": {Peers: 1 << 20, Keys: 1 << 20, Size: 1 << 20, Copies: 1 << 40},
 		"copies":   {Peers: 4, Keys: 1 << 40, Copies: math.MaxInt},

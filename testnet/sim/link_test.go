@@ -33,11 +33,7 @@ func TestLinkTakesItsHandshake(t *testing.T) {
 			}
 		}
 	})
-	open := s.Open
-	s.Open = func(w strategy.World) (strategy.Factory, error) {
-		world = w
-		return open(w)
-	}
+	s = seeing(s, &world)
 	play(t, sim.Config{Strategy: s, Data: simtest.Clusters(t, 40, 4)}, nil)
 	least := time.Second + 5*world.Latency(0, to)
 	if opened < least || opened > least+50*time.Millisecond {

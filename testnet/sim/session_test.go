@@ -24,6 +24,16 @@ func script(step func(h strategy.Host, life int, now time.Duration, in strategy.
 	}}
 }
 
+// seeing has a strategy show the world of its run.
+func seeing(s strategy.Strategy, world *strategy.World) strategy.Strategy {
+	open := s.Open
+	s.Open = func(w strategy.World) (strategy.Factory, error) {
+		*world = w
+		return open(w)
+	}
+	return s
+}
+
 // play runs a script for half a minute, for three peers if nothing else is said. prepare may say who leaves when.
 func play(t *testing.T, cfg sim.Config, prepare func(*sim.Sim)) {
 	t.Helper()
@@ -170,11 +180,7 @@ func TestOrderOfAStream(t *testing.T) {
 				got = append(got, in.Message.Body.(int))
 			}
 		})
-		open := s.Open
-		s.Open = func(w strategy.World) (strategy.Factory, error) {
-			world = w
-			return open(w)
-		}
+		s = seeing(s, &world)
 		play(t, sim.Config{Strategy: s, Loss: loss, Data: simtest.Clusters(t, 40, 4)}, nil)
 		if !slices.IsSorted(got) || len(got) != messages {
 			t.Errorf("%s: order %v", name, got)
@@ -204,11 +210,7 @@ func TestNoConnectionFromNowhere(t *testing.T) {
 			checked = true
 		}
 	})
-	open := s.Open
-	s.Open = func(w strategy.World) (strategy.Factory, error) {
-		world = w
-		return open(w)
-	}
+	s = seeing(s, &world)
 	play(t, sim.Config{Strategy: s, Data: simtest.Clusters(t, 40, 4)}, nil)
 	if !checked {
 		t.Error("no message was received")
@@ -240,11 +242,7 @@ func TestArrivalIsExact(t *testing.T) {
 			}
 		}
 	})
-	open := s.Open
-	s.Open = func(w strategy.World) (strategy.Factory, error) {
-		world = w
-		return open(w)
-	}
+	s = seeing(s, &world)
 	play(t, sim.Config{Strategy: s, Topology: sim.Topology{Degree: 1}}, nil)
 	if checked == 0 {
 		t.Error("no message was received")
