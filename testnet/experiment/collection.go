@@ -121,11 +121,12 @@ func RunCollection(ctx context.Context, name string, o Options) (CollectionResul
 		return result, err
 	}
 	all := collectionRuns{settings: settings, data: runs.Recent[*collections]{Keep: o.Workers()}}
-	var of []piece
+	var of runs.Pieces[[]measure]
 	for _, s := range settings {
-		of = append(of, piece{runs.ID(s), s.String(), 1})
+		of.Of = append(of.Of, runs.Piece{ID: runs.ID(s), Name: s.String(), Cost: 1})
 	}
-	found, err := pieces(ctx, name, o, of, o.Workers(), &progress{tell: o.Progress}, all.run)
+	of.Tell = o.tell(of.Of)
+	found, err := of.Do(ctx, o.Out, name, o.Work, o.Workers(), all.run)
 	result.Rows = collectionRows(settings, found)
 	if o.Reports() && o.Out != "" && len(result.Rows) > 0 {
 		var writeErr error

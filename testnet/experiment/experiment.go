@@ -66,6 +66,14 @@ type Progress struct {
 	Done float64 // part of the whole that is done, 0 to 1
 }
 
+// tell returns a function that tells the progress of pieces; nil: nobody wants to know.
+func (o *Options) tell(of []runs.Piece) func(int, float64) {
+	if o.Progress == nil {
+		return nil
+	}
+	return func(i int, done float64) { o.Progress(Progress{of[i].Name, done}) }
+}
+
 // Verdict on a number printed.
 type Verdict string
 
@@ -150,7 +158,7 @@ func Run(ctx context.Context, names []string, o Options) (Result, error) {
 		return Result{}, err
 	}
 	r := newRun(ctx, o, chosen)
-	found, err := pieces(ctx, All, o, r.ids(), 1, &r.progress, r.do)
+	found, err := r.pieces.Do(ctx, o.Out, All, o.Work, 1, r.do)
 	var result Result
 	for i, f := range found {
 		if f != nil {

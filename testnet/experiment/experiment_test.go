@@ -104,6 +104,7 @@ func TestCancel(t *testing.T) {
 
 // What was interrupted goes on, and comes to the same rows and figures as what wasn't.
 func TestResumes(t *testing.T) {
+	names := []string{"delta", "reduction", "countmin"}
 	o := Options{Trials: 5, Seed: 1, Out: t.TempDir()}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -112,18 +113,18 @@ func TestResumes(t *testing.T) {
 			cancel()
 		}
 	}
-	first, err := Run(ctx, []string{"reduction", "countmin"}, o)
+	first, err := Run(ctx, names, o)
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("%d rows, %v", len(first.Rows), err)
 	}
 	o.Progress = nil
-	got, err := Run(t.Context(), []string{"reduction", "countmin"}, o)
+	got, err := Run(t.Context(), names, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	went := o.Out
 	o.Out = t.TempDir()
-	want, err := Run(t.Context(), []string{"reduction", "countmin"}, o)
+	want, err := Run(t.Context(), names, o)
 	if err != nil || !reflect.DeepEqual(got.Rows, want.Rows) {
 		t.Errorf("rows differ (%v)", err)
 	}

@@ -18,7 +18,8 @@ type run struct {
 	options  Options
 	sessions []*session
 	tasks    []sessionTask // of all sessions
-	progress progress
+	pieces   runs.Pieces[taskFound]
+	now      int // number of the task that is being done
 }
 
 // session is one experiment being run.
@@ -34,7 +35,6 @@ type session struct {
 type sessionTask struct {
 	*session
 	task
-	number int // in the session
 }
 
 // taskFound is the result of a task.
@@ -44,30 +44,25 @@ type taskFound struct {
 }
 
 func newRun(ctx context.Context, o Options, chosen []experiment) *run {
-	r := &run{ctx: ctx, options: o, progress: progress{tell: o.Progress}}
+	r := &run{ctx: ctx, options: o}
 	for _, e := range chosen {
 		s := &session{run: r, experiment: e, curves: map[string]*report.Line{}}
 		for i, t := range e.tasks(s) {
-			r.tasks = append(r.tasks, sessionTask{s, t, i})
+			id := fmt.Sprintf("%s %d, %d trials, seed %d, by %s", e.Name, i, o.Trials, o.Seed, runs.Program())
+			r.pieces.Of = append(r.pieces.Of, runs.Piece{ID: id, Name: e.Name, Cost: t.cost})
+			r.tasks = append(r.tasks, sessionTask{s, t})
 			s.unfinished++
 		}
 		r.sessions = append(r.sessions, s)
 	}
+	r.pieces.Tell = o.tell(r.pieces.Of)
 	return r
-}
-
-// ids names the tasks of all sessions by all that they follow from.
-func (r *run) ids() (ids []piece) {
-	for _, t := range r.tasks {
-		id := fmt.Sprintf("%s %d, %d trials, seed %d, by %s", t.Name, t.number, r.options.Trials, r.options.Seed, runs.Program())
-		ids = append(ids, piece{id, t.Name, t.cost})
-	}
-	return ids
 }
 
 // do does a task and returns the rows and curves that it adds.
 func (r *run) do(_ context.Context, i int) (taskFound, error) {
 	s := r.tasks[i].session
+	r.now = i
 	r.tasks[i].do()
 	found := taskFound{s.rows, s.curves}
 	s.rows, s.curves = nil, map[string]*report.Line{}
@@ -104,7 +99,7 @@ func trials[T any](s *session, label string, n int, do func(rng *rand.Rand) T) [
 		}
 		results[i] = do(rand.New(rand.NewPCG(stream, uint64(i))))
 		if f := finished.Add(1); f%int64(1+n/100) == 0 {
-			s.progress.at(float64(f) / float64(n))
+			s.pieces.At(s.now, float64(f)/float64(n))
 		}
 	})
 	return results

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/heap"
@@ -78,29 +77,22 @@ func Simulate(ctx context.Context, o Options) (results.Result, error) {
 		return result, err
 	}
 	result.Scenarios = o.Scenarios
-	known, err := Open[scenario.Run](o.Out, result.Name(), o.Work, ids)
-	if err != nil {
-		return result, err
-	}
-	defer known.Close()
 	peers := 1
 	for _, r := range trials {
 		peers = max(peers, r.of.Peers)
 	}
 	defer heap.Grow(gcPercent(peers))()
-	all := simulated{options: &o, trials: trials, ids: ids, known: known, atOnce: o.jobs(together(peers)), done: make([]float64, len(trials)), once: make([]once, len(trials))}
-	all.plans.Keep, all.processors.atOnce = 2*all.atOnce, all.atOnce
-	for i, id := range ids {
-		if known.Todo(i, id) {
-			all.processors.left.Add(1)
-		} else {
-			all.done[i] = 1
+	all := simulated{options: &o, trials: trials, atOnce: o.jobs(together(peers)), once: make([]once, len(trials))}
+	all.plans.Keep = 2 * all.atOnce
+	for i, r := range trials {
+		all.pieces.Of = append(all.pieces.Of, Piece{ids[i], r.String(), 1})
+	}
+	if o.Progress != nil {
+		all.pieces.Tell = func(i int, done float64) {
+			o.Progress(scenario.Status{Run: i + 1, Runs: len(trials), What: trials[i].String(), Done: done})
 		}
 	}
-	found, err := Each(ctx, ids, all.atOnce, known, func(ctx context.Context, i int) (scenario.Run, error) {
-		defer all.processors.left.Add(-1)
-		return all.run(ctx, i)
-	})
+	found, err := all.pieces.Do(ctx, o.Out, result.Name(), o.Work, all.atOnce, all.run)
 	for _, r := range found {
 		if r != nil {
 			result.Runs = append(result.Runs, r)
@@ -146,19 +138,7 @@ func together(peers int) int {
 	return max(1, min(runtime.GOMAXPROCS(0), most/max(1, peers)))
 }
 
-// processors shares the processors between the runs of an experiment.
-type processors struct {
-	atOnce int          // number of runs at one time
-	left   atomic.Int32 // number of runs that are not done
-}
-
-// each returns the number of processors for one run. The last runs have those of runs that are done.
-func (p *processors) each() int {
-	const most = 8 // a run cannot use more
-	return max(1, min(most, runtime.GOMAXPROCS(0)/max(1, min(p.atOnce, int(p.left.Load())))))
-}
-
-// check returns an error for invalid options, without a look at the scenarios' content.
+// check returns the fault of the options themselves.
 func (o *Options) check() error {
 	names := map[string]bool{}
 	for _, s := range o.Scenarios {
@@ -258,16 +238,16 @@ func (o *Options) lookable(trials []trial) error {
 type simulated struct {
 	options *Options
 	trials  []trial
-	ids     []string
-	known   *Ledger[scenario.Run]
+	pieces  Pieces[scenario.Run]
 	atOnce  int
 	plans   Recent[*scenario.Plan]
 	once    []once
+}
 
-	processors processors
-
-	mu   sync.Mutex
-	done []float64 // share of each run that is done
+// processors returns the number of processors that a run has. The last runs have the processors of runs that are done.
+func (n *simulated) processors() int {
+	const most = 8 // a run has work for no more of them
+	return max(1, min(most, runtime.GOMAXPROCS(0)/max(1, min(n.atOnce, n.pieces.left()))))
 }
 
 // once is a run that is done once, even if several goroutines wait for it.
@@ -282,7 +262,7 @@ func (n *simulated) run(ctx context.Context, i int) (scenario.Run, error) {
 	r := &n.once[i]
 	r.Do(func() {
 		var known bool
-		if r.run, known = n.known.Get(n.ids[i]); !known {
+		if r.run, known = n.pieces.known.Get(n.pieces.Of[i].ID); !known {
 			r.run, r.err = n.play(ctx, i)
 		}
 	})
@@ -321,9 +301,9 @@ func (n *simulated) play(ctx context.Context, i int) (scenario.Run, error) {
 	defer trace.drop()
 	before, state := n.live(), 0.0
 	out, err := scenario.Simulate(ctx, plan, r.strategy, scenario.SimulateOptions{
-		Each:  func(tasks int, do func(int)) { Parallel(tasks, n.processors.each(), do) },
+		Each:  func(tasks int, do func(int)) { Parallel(tasks, n.processors(), do) },
 		Trace: trace.writer(), Upkeep: pace, Look: n.options.Look,
-		Progress: func(done float64) { n.tell(i, done) },
+		Progress: func(done float64) { n.pieces.At(i, done) },
 		Ended:    func() { state = n.live() - before },
 	})
 	if err != nil {
@@ -333,7 +313,7 @@ func (n *simulated) play(ctx context.Context, i int) (scenario.Run, error) {
 		return scenario.Run{}, err
 	}
 	out.Wall, out.State = time.Since(began).Seconds(), max(0, state)/float64(out.Peers)
-	n.tell(i, 1)
+	n.pieces.At(i, 1)
 	return *out, nil
 }
 
@@ -347,19 +327,4 @@ func (n *simulated) live() float64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample)
 	return float64(sample[0].Value.Uint64())
-}
-
-// tell reports the progress of a run.
-func (n *simulated) tell(i int, done float64) {
-	if n.options.Progress == nil {
-		return
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.done[i] = done
-	sum := 0.0
-	for _, d := range n.done {
-		sum += d
-	}
-	n.options.Progress(scenario.Status{Run: i + 1, Runs: len(n.trials), What: n.trials[i].String(), Done: sum / float64(len(n.trials))})
 }
