@@ -2,8 +2,9 @@ package results
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"reflect"
-	"strings"
 
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/sim"
@@ -37,8 +38,7 @@ func Tables(runs []*scenario.Run) []Table {
 func newTable[T any](name string) Table {
 	t := Table{Name: name, columns: []string{"scenario", "strategy", "engine", "trial", "seed"}}
 	for f := range reflect.TypeFor[T]().Fields() {
-		column, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		t.columns = append(t.columns, column)
+		t.columns = append(t.columns, column(f))
 	}
 	return t
 }
@@ -68,15 +68,15 @@ func (t Table) Records() [][]string {
 func (t Table) Lines() []byte {
 	var b bytes.Buffer
 	for _, row := range t.rows {
-		columns := make(trial, len(row))
 		for i, value := range row {
-			columns[i] = column{t.columns[i], value}
+			text, err := json.Marshal(value)
+			if err != nil {
+				panic(err) // strings and numbers
+			}
+			b.WriteString(map[bool]string{true: "{", false: ","}[i == 0])
+			fmt.Fprintf(&b, "%q:%s", t.columns[i], text)
 		}
-		line, err := columns.MarshalJSON()
-		if err != nil {
-			panic(err) // cannot be: values are strings and numbers
-		}
-		b.Write(append(line, '\n'))
+		b.WriteString("}\n")
 	}
 	return b.Bytes()
 }

@@ -1,21 +1,51 @@
 package results
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"strconv"
+	"strings"
 
 	"github.com/venn-p2p/venn/testnet/scenario"
+	"github.com/venn-p2p/venn/testnet/sim"
 )
 
-// trial is a run as a row: columns with their values, in order.
-type trial []column
+// trial is a run as a row. CSV has the columns before the first list.
+type trial struct {
+	Strategy   string   `json:"strategy"`
+	Peers      int      `json:"peers"`
+	Trial      int      `json:"trial"`
+	Recall     float64  `json:"recall"`
+	Messages   float64  `json:"messages_per_query"`
+	Wasted     float64  `json:"wasted_probes_per_query"`
+	Upkeep     float64  `json:"upkeep_bytes_per_peer"`
+	Startup    float64  `json:"startup_bytes_per_peer"`
+	Rate       float64  `json:"upkeep_rate"`
+	Connect    float64  `json:"connect_bytes_per_peer"`
+	Covered    *float64 `json:"covered"`
+	Directory  *float64 `json:"directory_bytes_per_peer"`
+	Bytes      float64  `json:"query_bytes"`
+	Hops       float64  `json:"hops"`
+	P50        float64  `json:"latency_ms_p50"`
+	P99        float64  `json:"latency_ms_p99"`
+	Trace      string   `json:"trace_hash"`
+	Seed       uint64   `json:"seed"`
+	Keys       int      `json:"keys_per_peer"`
+	Queries    int      `json:"queries"`
+	Online     float64  `json:"online"`
+	UpkeepP99  float64  `json:"upkeep_bytes_p99"`
+	LoadP99    float64  `json:"load_p99_over_mean"`
+	LoadMax    float64  `json:"load_max_over_mean"`
+	Virtual    float64  `json:"virtual_seconds"`
+	Wall       float64  `json:"wall_seconds"`
+	State      float64  `json:"state_bytes_per_peer"`
+	Components int      `json:"topology_components"`
 
-type column struct {
-	name  string
-	value any
+	At      []scenario.Coordinate `json:"at"`
+	Kinds   []sim.Sent            `json:"kinds"`
+	Allowed float64               `json:"upkeep_allowed,omitempty"`
+	Lines   []sim.Known           `json:"lines,omitempty"`
 }
 
 // trialOf returns a run's row. Without a value, covered and directory_bytes_per_peer are null, and other figures are
@@ -28,105 +58,45 @@ func trialOf(s *scenario.Scenario, r *scenario.Run) trial {
 		}
 		return v[name]
 	}
-	at := s.At
-	if at == nil {
-		at = []scenario.Coordinate{}
+	return trial{
+		Strategy: r.Strategy, Peers: r.Peers, Trial: r.Trial, Recall: found("recall"), Messages: r.Messages, Wasted: found("wasted"),
+		Upkeep: 1000 * v["upkeep"], Startup: 1000 * v["startup"], Rate: found("steady"), Connect: r.Connect, Covered: r.Covered, Directory: r.Directory,
+		Bytes: r.Bytes, Hops: found("hops"), P50: found("latency_p50"), P99: found("latency_p99"), Trace: r.Trace, Seed: r.Seed, Keys: r.Keys,
+		Queries: len(r.Queries), Online: r.Online, UpkeepP99: r.UpkeepP99, LoadP99: r.LoadP99, LoadMax: r.LoadMax, Virtual: r.Virtual, Wall: r.Wall,
+		State: r.State, Components: r.Parts,
+		At: append([]scenario.Coordinate{}, s.At...), Kinds: r.Kinds, Allowed: r.Allowed, Lines: r.Lines,
 	}
-	out := trial{
-		{"strategy", r.Strategy},
-		{"peers", r.Peers},
-		{"trial", r.Trial},
-		{"recall", found("recall")},
-		{"messages_per_query", r.Messages},
-		{"wasted_probes_per_query", found("wasted")},
-		{"upkeep_bytes_per_peer", 1000 * v["upkeep"]},
-		{"startup_bytes_per_peer", 1000 * v["startup"]},
-		{"upkeep_rate", found("steady")},
-		{"connect_bytes_per_peer", r.Connect},
-		{"covered", r.Covered},
-		{"directory_bytes_per_peer", r.Directory},
-		{"query_bytes", r.Bytes},
-		{"hops", found("hops")},
-		{"latency_ms_p50", found("latency_p50")},
-		{"latency_ms_p99", found("latency_p99")},
-		{"trace_hash", r.Trace},
-		{"seed", r.Seed},
-		{"keys_per_peer", r.Keys},
-		{"queries", len(r.Queries)},
-		{"online", r.Online},
-		{"upkeep_bytes_p99", r.UpkeepP99},
-		{"load_p99_over_mean", r.LoadP99},
-		{"load_max_over_mean", r.LoadMax},
-		{"virtual_seconds", r.Virtual},
-		{"wall_seconds", r.Wall},
-		{"state_bytes_per_peer", r.State},
-		{"topology_components", r.Parts},
-		{"at", at},
-		{"kinds", r.Kinds},
-	}
-	if r.Allowed > 0 {
-		out = append(out, column{"upkeep_allowed", r.Allowed})
-	}
-	if len(r.Lines) > 0 {
-		out = append(out, column{"lines", r.Lines})
-	}
-	return out
-}
-
-// single is the number of columns, from the first on, that are in the CSV. The others are in tables of their own, or
-// not in all rows.
-const single = 28
-
-// MarshalJSON writes an object with the columns in their order.
-func (t trial) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	for i, c := range t {
-		value, err := json.Marshal(c.value)
-		if err != nil {
-			return nil, err
-		}
-		b.WriteString(map[bool]string{true: "{", false: ","}[i == 0])
-		fmt.Fprintf(&b, "%q:%s", c.name, value)
-	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
 }
 
 // trialRecords returns trials as records for CSV, with a column for each sweep but that of peers, which has one
 // already.
 func (r Result) trialRecords() (out [][]string) {
 	for i, run := range r.Runs {
-		s := r.scenario(run)
+		row := trialOf(r.scenario(run), run)
 		var names, values []string
-		for _, c := range s.At {
-			if c.Name != "peers" {
-				names, values = append(names, c.Name), append(values, cell(c.Value))
+		for f, x := range reflect.ValueOf(row).Fields() {
+			if f.Type.Kind() == reflect.Slice {
+				break
 			}
-		}
-		var record []string
-		row := trialOf(s, run)
-		for k, c := range row[:single] {
-			if k == 2 {
-				record = append(record, values...)
+			names, values = append(names, column(f)), append(values, cell(x.Interface()))
+			for _, c := range row.At {
+				if f.Name == "Peers" && c.Name != "peers" {
+					names, values = append(names, c.Name), append(values, cell(c.Value))
+				}
 			}
-			record = append(record, cell(c.value))
 		}
 		if i == 0 {
-			out = append(out, head(row, names))
+			out = append(out, names)
 		}
-		out = append(out, record)
+		out = append(out, values)
 	}
 	return out
 }
 
-func head(t trial, swept []string) (out []string) {
-	for k, c := range t[:single] {
-		if k == 2 {
-			out = append(out, swept...)
-		}
-		out = append(out, c.name)
-	}
-	return out
+// column returns the name of a field in CSV and JSON.
+func column(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name
 }
 
 // cell formats a value for CSV; an unknown value is empty.
