@@ -154,7 +154,7 @@ type faults []error
 // note notes a fault, if there is one.
 func (f *faults) note(bad bool, format string, args ...any) {
 	if bad {
-		*f = append(*f, fmt.Errorf("%w: "+format, append([]any{ErrConfig}, args...)...))
+		*f = append(*f, fmt.Errorf("%w: %w", ErrConfig, fmt.Errorf(format, args...)))
 	}
 }
 

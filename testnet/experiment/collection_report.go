@@ -65,46 +65,30 @@ func collectionTable(rows []CollectionRow) (t report.Table) {
 		return t
 	}
 	sweep := rows[0].Sweep
-	said := func(r CollectionRow) [4]string {
-		about := [4]string{"", r.Case, r.By}
+	about := func(r CollectionRow) []string {
+		at, bytes := "", ""
 		if sweep != "" {
-			about[0] = report.Number(r.At)
+			at = report.Number(r.At)
 		}
 		if r.Bytes > 0 && sweep != "bytes" {
-			about[3] = strconv.Itoa(r.Bytes)
+			bytes = strconv.Itoa(r.Bytes)
 		}
-		return about
+		return []string{at, r.Case, r.By, bytes}
 	}
-	var shown []int // columns that are not empty
-	for i, head := range []string{sweep, "case", "by", "bytes"} {
-		if slices.ContainsFunc(rows, func(r CollectionRow) bool { return said(r)[i] != "" }) {
-			shown, t.Head = append(shown, i), append(t.Head, head)
-		}
-	}
-	line := map[[4]string]int{}
-	for _, r := range rows {
-		about := said(r)
-		if _, known := line[about]; !known {
-			line[about] = len(t.Rows)
-			var cells []string
-			for _, i := range shown {
-				cells = append(cells, about[i])
+	line := func(r CollectionRow) string { return strings.Join(about(r), "\n") }
+	quantities := results.Distinct(rows, func(r CollectionRow) string { return r.Quantity })
+	t.Head = append([]string{sweep, "case", "by", "bytes"}, quantities...)
+	for _, name := range results.Distinct(rows, line) {
+		cells := make([]string, len(t.Head))
+		for _, r := range rows {
+			if line(r) == name {
+				copy(cells, about(r))
+				cells[4+slices.Index(quantities, r.Quantity)] = r.cell(decimals(rows, r.Quantity))
 			}
-			t.Rows = append(t.Rows, cells)
 		}
-		at := slices.Index(t.Head, r.Quantity)
-		if at < 0 {
-			at = len(t.Head)
-			t.Head = append(t.Head, r.Quantity)
-		}
-		cells := t.Rows[line[about]]
-		for len(cells) <= at {
-			cells = append(cells, "")
-		}
-		cells[at] = r.cell(decimals(rows, r.Quantity))
-		t.Rows[line[about]] = cells
+		t.Rows = append(t.Rows, cells)
 	}
-	return t
+	return t.Filled()
 }
 
 // decimals returns the number of decimals for a quantity's values: none when all are whole.

@@ -14,10 +14,11 @@ func (s *Scenario) Text() string { return s.source.text }
 
 // fault returns an error about a key, named as in "events.1.share": a list's elements by their number, from 0.
 func (s source) fault(key, format string, args ...any) error {
+	err := fmt.Errorf(format, args...)
 	if s.path == "" { // no file has the scenario
-		return fmt.Errorf("%w: "+format, append([]any{ErrScenario}, args...)...)
+		return fmt.Errorf("%w: %w", ErrScenario, err)
 	}
-	return fmt.Errorf("%w: %s:%d: %s: "+format, append([]any{ErrScenario, s.path, s.line(key), key}, args...)...)
+	return fmt.Errorf("%w: %s:%d: %s: %w", ErrScenario, s.path, s.line(key), key, err)
 }
 
 // line returns the line of a key, or of the nearest table around it; 1 if there is neither.

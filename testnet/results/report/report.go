@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -48,7 +49,22 @@ type Table struct {
 	Rows [][]string
 }
 
-// Unfinished returns a line for a report whose experiment was interrupted; nil: it was not.
+// Filled returns the table without the columns whose cells are all empty.
+func (t Table) Filled() (out Table) {
+	out.Rows = make([][]string, len(t.Rows))
+	for col, head := range t.Head {
+		if !slices.ContainsFunc(t.Rows, func(row []string) bool { return row[col] != "" }) {
+			continue
+		}
+		out.Head = append(out.Head, head)
+		for i, row := range t.Rows {
+			out.Rows[i] = append(out.Rows[i], row[col])
+		}
+	}
+	return out
+}
+
+// Unfinished returns a report's note about an experiment that was interrupted.
 func Unfinished(done, of int) [][2]string {
 	if done == of {
 		return nil
