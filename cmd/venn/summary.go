@@ -9,7 +9,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/venn-p2p/venn/cmd/venn/repo"
+	"github.com/venn-p2p/venn/node/units"
 )
 
 const (
@@ -37,10 +37,10 @@ func outFlag() cli.Flag {
 	return &cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: outHelp, Value: "-", DefaultText: "stdout"}
 }
 
-// bytesFlag returns a flag for a number of bytes, 1 or more, with a unit or without: see repo.ParseBytes.
+// bytesFlag returns a flag for a number of bytes, 1 or more, with a unit or without: see units.Bytes.
 func bytesFlag(name, usage string) cli.Flag {
 	return &cli.StringFlag{Name: name, Usage: usage, HideDefault: true, Validator: func(text string) error {
-		n, err := repo.ParseBytes(text)
+		n, err := units.Bytes(text)
 		if err == nil && (n < 1 || n > math.MaxInt) {
 			err = errors.New("want 1 byte or more")
 		}
@@ -50,7 +50,7 @@ func bytesFlag(name, usage string) cli.Flag {
 
 // bytesOf returns the value of a bytesFlag.
 func bytesOf(c *cli.Command, name string) int {
-	n, _ := repo.ParseBytes(c.String(name)) // it was checked
+	n, _ := units.Bytes(c.String(name)) // it was checked
 	return int(n)
 }
 

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/venn-p2p/venn/node/units"
 )
 
 // MaxRate is the highest declared rate in bit/s.
@@ -53,7 +55,7 @@ func ParseMix(text string) (Mix, error) {
 
 func parseClass(item string) (Class, error) {
 	name, text, weighted := strings.Cut(item, ":")
-	rate, err := parseRate(name)
+	rate, err := ParseRate(name)
 	if err != nil {
 		return Class{}, err
 	}
@@ -66,23 +68,16 @@ func parseClass(item string) (Class, error) {
 	return Class{Name: name, Rate: rate, Weight: weight}, nil
 }
 
-func parseRate(text string) (uint64, error) {
-	units := []struct {
-		name string
-		bits uint64
-	}{{"kbit", 1e3}, {"mbit", 1e6}, {"gbit", 1e9}, {"bit", 1}}
-	for _, u := range units {
-		digits, ok := strings.CutSuffix(text, u.name)
-		if !ok {
-			continue
-		}
-		n, err := strconv.ParseUint(digits, 10, 64)
-		if err != nil || n == 0 || n > MaxRate/u.bits {
-			return 0, fmt.Errorf("%w: rate %q is not from 1bit to 100gbit", ErrMix, text)
-		}
-		return n * u.bits, nil
+// ParseRate reads a rate in bit/s with its unit. Errors match ErrMix.
+func ParseRate(text string) (uint64, error) {
+	n, err := units.Rate(text)
+	switch {
+	case !strings.HasSuffix(text, "bit"):
+		return 0, fmt.Errorf("%w: rate %q wants a unit: bit, kbit, mbit or gbit (a second)", ErrMix, text)
+	case err != nil || n == 0 || n > MaxRate || strings.Contains(text, " "):
+		return 0, fmt.Errorf("%w: rate %q is not from 1bit to 100gbit", ErrMix, text)
 	}
-	return 0, fmt.Errorf("%w: rate %q wants a unit: bit, kbit, mbit or gbit (a second)", ErrMix, text)
+	return uint64(n), nil
 }
 
 // String returns the mix in the form that ParseMix reads.

@@ -11,11 +11,11 @@ type Rate uint64
 
 // UnmarshalText reads a rate.
 func (r *Rate) UnmarshalText(text []byte) error {
-	mix, err := link.ParseMix(string(text) + ":1")
-	if err != nil || len(mix) != 1 {
+	rate, err := link.ParseRate(string(text))
+	if err != nil {
 		return fmt.Errorf("%q is no rate like \"256kbit\" or \"2mbit\"", text)
 	}
-	*r = Rate(mix[0].Rate)
+	*r = Rate(rate)
 	return nil
 }
 

@@ -12,6 +12,8 @@ import (
 	"github.com/BurntSushi/toml"
 	"github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/venn-p2p/venn/node/units"
 )
 
 // entry is one key of a configuration, with its value.
@@ -136,9 +138,9 @@ func (e entry) set(text string) (err error) {
 func (e entry) whole(text string) (int64, error) {
 	switch e.tag.Get("unit") {
 	case "bit/s":
-		return ParseRate(text)
+		return units.Rate(text)
 	case "bytes":
-		return ParseBytes(text)
+		return units.Bytes(text)
 	}
 	return strconv.ParseInt(text, 10, 64)
 }

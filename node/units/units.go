@@ -1,4 +1,5 @@
-package repo
+// Package units reads rates and sizes as people write them, for flags, settings and files.
+package units
 
 import (
 	"fmt"
@@ -18,13 +19,13 @@ var (
 	sizes = []unit{{"kib", 1 << 10}, {"mib", 1 << 20}, {"gib", 1 << 30}, {"kb", 1e3}, {"mb", 1e6}, {"gb", 1e9}, {"b", 1}}
 )
 
-// ParseRate parses a rate and returns it in bit/s: 20mbit and 20000000 are the same.
-func ParseRate(text string) (int64, error) {
+// Rate returns bits a second: 20mbit and 20000000 are the same.
+func Rate(text string) (int64, error) {
 	return parse(text, rates, "a whole number of bits a second, such as 20mbit (bit, kbit, mbit, gbit)")
 }
 
-// ParseBytes parses a size and returns it in bytes: 64MiB and 67108864 are the same.
-func ParseBytes(text string) (int64, error) {
+// Bytes returns a number of bytes: 64MiB and 67108864 are the same.
+func Bytes(text string) (int64, error) {
 	return parse(text, sizes, "a whole number of bytes, such as 64MiB (B, kB, MB, GB, KiB, MiB, GiB)")
 }
 
