@@ -6,15 +6,8 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/host"
-	"github.com/libp2p/go-libp2p/core/peer"
-	"github.com/libp2p/go-libp2p/core/protocol"
-	"github.com/libp2p/go-libp2p/core/record"
-	ma "github.com/multiformats/go-multiaddr"
 
-	"github.com/venn-p2p/venn/node"
-	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/fault"
@@ -39,10 +32,7 @@ type faulty struct {
 // start has the peer misbehave. It is linked with some of the members that may be harmed, and claims the keys of the
 // first of them. Where nobody may be harmed it does nothing, and the peer is nil.
 func (f *faulty) start(c *crew, rng *rand.Rand, harmed func(number int) bool) (*fault.Peer, error) {
-	cfg, err := f.config(rng)
-	if err != nil {
-		return nil, fmt.Errorf("testnet: faulty peer %d: %w", f.number, err)
-	}
+	cfg := f.config(rng)
 	for _, j := range rng.Perm(len(c.members)) {
 		m := c.members[j]
 		if len(cfg.Victims) == victims || !harmed(m.number) {
@@ -71,15 +61,9 @@ func (c *crew) claimed(m *member) (fps []summary.Fingerprint) {
 }
 
 // config returns the peer's configuration, except victims and claims.
-func (f *faulty) config(rng *rand.Rand) (fault.Config, error) {
-	key := f.host.Peerstore().PrivKey(f.host.ID())
-	own, err := sealed(key, f.host.Addrs())
+func (f *faulty) config(rng *rand.Rand) fault.Config {
 	c := fault.Config{
-		Topic: node.Topic(Network), Gossip: node.Gossip(true),
-		Hello: protocolID(node.HelloID), Have: protocolID(node.HaveID), Query: protocolID(node.QueryID),
-		Streams: []protocol.ID{protocolID(node.HelloID), protocolID(node.HaveID), protocolID(node.QueryID), protocolID(node.PartsID)},
-		Seed:    summary.Seed{Network: Network}.Tag(), Sign: signed.HeaderSigner(key), Record: own.Envelope, Ghosts: f.ghosts,
-		Every: cmp.Or(f.every, strategy.MisdeedEvery), Rand: rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64())),
+		Network: Network, Ghosts: f.ghosts, Every: cmp.Or(f.every, strategy.MisdeedEvery), Rand: rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64())),
 	}
 	switch f.kind {
 	case scenario.Twins:
@@ -91,7 +75,7 @@ func (f *faulty) config(rng *rand.Rand) (fault.Config, error) {
 	default:
 		c.Misdeeds = []string{f.kind}
 	}
-	return c, err
+	return c
 }
 
 // madeUp returns records of made-up peers. They give the addresses of h, which is none of them.
@@ -101,27 +85,13 @@ func madeUp(h host.Host, n int, rng *rand.Rand) (out []wire.Record, err error) {
 		if err != nil {
 			return nil, err
 		}
-		g, err := sealed(key, h.Addrs())
+		g, err := fault.Record(key, h.Addrs())
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, g)
 	}
 	return out, nil
-}
-
-// sealed returns a peer's signed record.
-func sealed(key crypto.PrivKey, addrs []ma.Multiaddr) (wire.Record, error) {
-	id, err := peer.IDFromPrivateKey(key)
-	if err != nil {
-		return wire.Record{}, err
-	}
-	e, err := record.Seal(peer.PeerRecordFromAddrInfo(peer.AddrInfo{ID: id, Addrs: addrs}), key)
-	if err != nil {
-		return wire.Record{}, err
-	}
-	b, err := e.Marshal()
-	return wire.Record{Peer: wire.PeerID(id), Envelope: b}, err
 }
 
 // outsider is a faulty peer beside the members: nobody asks it for anything.

@@ -79,7 +79,7 @@ var layers = []layer{
 	{"testnet/link", []string{"node/units"}},
 	{"testnet/workload", []string{"summary/...", "node/core", "overlay/wire"}},
 	{"testnet/misdeed", []string{"summary/...", "overlay/group", "overlay/wire"}},
-	{"testnet/fault", []string{"summary/...", "testnet/misdeed", "overlay/group", "overlay", "routing", "node/core", "overlay/event", "overlay/wire"}},
+	{"testnet/fault", []string{"summary/...", "testnet/misdeed", "overlay/group", "overlay/wire", "node", "node/signed"}},
 	{"testnet/strategy", []string{"summary/..."}},
 	{"testnet/strategy/upkeep", nil},
 	{"testnet/strategy/visits", []string{"testnet/strategy"}},

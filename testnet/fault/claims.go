@@ -22,9 +22,9 @@ func (p *Peer) sign() (err error) {
 }
 
 func (p *Peer) signed(claims []summary.Fingerprint) (c misdeed.Claim, err error) {
-	c.Record = p.cfg.Record
+	c.Record = p.record.Envelope
 	c.Stream, err = summary.Build(claims, summary.Header{
-		Seed: p.cfg.Seed, Origin: string(p.h.ID()), Epoch: summary.Epoch{Generation: 1, Sequence: 1}, Lifetime: time.Hour,
+		Seed: summary.Seed{Network: p.cfg.Network}.Tag(), Origin: string(p.h.ID()), Epoch: summary.Epoch{Generation: 1, Sequence: 1}, Lifetime: time.Hour,
 	})
 	if err != nil {
 		return c, fmt.Errorf("fault: %w", err)
@@ -33,7 +33,7 @@ func (p *Peer) signed(claims []summary.Fingerprint) (c misdeed.Claim, err error)
 	if err != nil {
 		return c, fmt.Errorf("fault: %w", err)
 	}
-	if c.Envelope, err = p.cfg.Sign(payload); err != nil {
+	if c.Envelope, err = p.seal(payload); err != nil {
 		return c, fmt.Errorf("fault: %w", err)
 	}
 	return c, nil

@@ -22,6 +22,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 
+	"github.com/venn-p2p/venn/node"
+	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/misdeed"
@@ -38,22 +40,13 @@ const (
 
 // Config is the configuration of a faulty peer. All fields are required, except Misdeeds and Twin.
 type Config struct {
-	Topic  string        // topic of the network's summaries
-	Gossip pubsub.Option // makes pubsub speak the network's protocols
-	Hello  protocol.ID   // protocol of hellos
-	// protocol of questions for keys; it says that it holds none
-	Have     protocol.ID
-	Query    protocol.ID                                       // protocol of questions for holders of a key
-	Streams  []protocol.ID                                     // protocols to which it sends garbage
-	Victims  []peer.AddrInfo                                   // peers to which it links
-	Seed     summary.SeedTag                                   // seed of the network
-	Claims   []summary.Fingerprint                             // keys that it claims to hold, at least one
-	Misdeeds []string                                          // kinds of misdeeds that it does; nil: all
-	Twin     bool                                              // it signs two summaries under one epoch
-	Ghosts   []wire.Record                                     // records of made-up peers
-	Sign     func(payload []byte) (envelope []byte, err error) // signs headers as the host
-	Record   []byte                                            // the host's signed addresses
-	Every    time.Duration                                     // time between two misdeeds
+	Network  string                // its name
+	Victims  []peer.AddrInfo       // the peers it is linked with
+	Claims   []summary.Fingerprint // keys that it claims to hold: one at least
+	Misdeeds []string              // kinds that it does; nil: all
+	Twin     bool                  // it signs two summaries under one number
+	Ghosts   []wire.Record         // of made-up peers
+	Every    time.Duration         // between two misdeeds
 	Rand     *rand.Rand
 }
 
@@ -65,8 +58,10 @@ type Peer struct {
 	cancel context.CancelFunc
 	wg     sync.WaitGroup
 
-	claim misdeed.Claim // summary of Claims
-	twin  misdeed.Claim // summary of Claims but the last key
+	seal   func(payload []byte) (envelope []byte, err error) // signs headers as the host
+	record wire.Record                                       // the host's signed addresses
+	claim  misdeed.Claim                                     // of Claims
+	twin   misdeed.Claim                                     // of one less
 
 	mu      sync.Mutex
 	spoiler misdeed.Spoiler
@@ -75,14 +70,19 @@ type Peer struct {
 // Start starts a faulty peer on a host. The caller closes the host after the peer.
 func Start(h host.Host, cfg Config) (*Peer, error) {
 	ctx, cancel := context.WithCancel(context.Background())
-	p := &Peer{cfg: cfg, h: h, cancel: cancel}
-	if err := p.sign(); err != nil {
+	key := h.Peerstore().PrivKey(h.ID())
+	p := &Peer{cfg: cfg, h: h, cancel: cancel, seal: signed.HeaderSigner(key)}
+	var err error
+	if p.record, err = Record(key, h.Addrs()); err == nil {
+		err = p.sign()
+	}
+	if err != nil {
 		cancel()
 		return nil, err
 	}
-	h.SetStreamHandler(cfg.Hello, func(s network.Stream) { _ = s.Close() })
-	h.SetStreamHandler(cfg.Have, p.lack)
-	h.SetStreamHandler(cfg.Query, p.invent)
+	h.SetStreamHandler(p.id(node.HelloID), func(s network.Stream) { _ = s.Close() })
+	h.SetStreamHandler(p.id(node.HaveID), p.lack)
+	h.SetStreamHandler(p.id(node.QueryID), p.invent)
 	if err := p.subscribe(ctx); err != nil {
 		cancel()
 		return nil, err
@@ -93,14 +93,17 @@ func Start(h host.Host, cfg Config) (*Peer, error) {
 
 // Close ends the peer.
 func (p *Peer) Close() {
-	p.h.RemoveStreamHandler(p.cfg.Hello)
-	p.h.RemoveStreamHandler(p.cfg.Have)
-	p.h.RemoveStreamHandler(p.cfg.Query)
+	for _, name := range []protocol.ID{node.HelloID, node.HaveID, node.QueryID} {
+		p.h.RemoveStreamHandler(p.id(name))
+	}
 	p.cancel()
 	p.wg.Wait()
 }
 
-// misbehave links with a victim drawn at random, and does a misdeed to it, again and again.
+// id returns the id on the wire of one of the network's protocols.
+func (p *Peer) id(name protocol.ID) protocol.ID { return wire.ProtocolIn(p.cfg.Network, name) }
+
+// misbehave links up with the victims, and then does one misdeed after the other.
 func (p *Peer) misbehave(ctx context.Context) {
 	misdeeds := p.misdeeds()
 	ticker := time.NewTicker(p.cfg.Every)
@@ -151,7 +154,7 @@ func (p *Peer) link(ctx context.Context, victim peer.AddrInfo) error {
 	if err := p.h.Connect(ctx, victim); err != nil {
 		return err
 	}
-	return p.greet(ctx, victim.ID, 1, wire.Record{Peer: wire.PeerID(p.h.ID()), Envelope: p.cfg.Record})
+	return p.greet(ctx, victim.ID, 1, p.record)
 }
 
 // send opens a stream, writes, and waits until the other end answers or closes it.

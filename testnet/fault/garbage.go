@@ -6,7 +6,9 @@ import (
 	"encoding/binary"
 
 	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
 
+	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -28,16 +30,20 @@ func (p *Peer) garbage(n int) []byte {
 	return b
 }
 
-// garbageStream sends garbage with its true length on a stream.
+// stream draws a protocol that takes garbage.
+func (p *Peer) stream() protocol.ID {
+	of := []protocol.ID{node.HelloID, node.HaveID, node.QueryID, node.PartsID}
+	return p.id(of[p.cfg.Rand.IntN(len(of))])
+}
+
+// garbageStream sends garbage of an honest length on a stream.
 func (p *Peer) garbageStream(ctx context.Context, to peer.ID) {
-	id := p.cfg.Streams[p.cfg.Rand.IntN(len(p.cfg.Streams))]
-	_ = p.send(ctx, to, id, frame(p.garbage(50)))
+	_ = p.send(ctx, to, p.stream(), frame(p.garbage(50)))
 }
 
 // claimLength sends a length of a tebibyte, and nothing after it.
 func (p *Peer) claimLength(ctx context.Context, to peer.ID) {
-	id := p.cfg.Streams[p.cfg.Rand.IntN(len(p.cfg.Streams))]
-	_ = p.send(ctx, to, id, binary.AppendUvarint(nil, 1<<40))
+	_ = p.send(ctx, to, p.stream(), binary.AppendUvarint(nil, 1<<40))
 }
 
 // garbageRPC sends garbage in place of a catalogue or of parts.

@@ -4,18 +4,36 @@ import (
 	"context"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/record"
+	ma "github.com/multiformats/go-multiaddr"
 
+	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/testnet/misdeed"
 )
 
 const ghostsInHello = 16
 
+// Record returns the record of a peer's addresses that the owner of a key has signed.
+func Record(key crypto.PrivKey, addrs []ma.Multiaddr) (wire.Record, error) {
+	id, err := peer.IDFromPrivateKey(key)
+	if err != nil {
+		return wire.Record{}, err
+	}
+	e, err := record.Seal(peer.PeerRecordFromAddrInfo(peer.AddrInfo{ID: id, Addrs: addrs}), key)
+	if err != nil {
+		return wire.Record{}, err
+	}
+	b, err := e.Marshal()
+	return wire.Record{Peer: wire.PeerID(id), Envelope: b}, err
+}
+
 // greet says hello with some records.
 func (p *Peer) greet(ctx context.Context, to peer.ID, session uint64, records ...wire.Record) error {
-	return p.send(ctx, to, p.cfg.Hello, frame(misdeed.Hello(session, records...).Append(nil)))
+	return p.send(ctx, to, p.id(node.HelloID), frame(misdeed.Hello(session, records...).Append(nil)))
 }
 
 // some returns up to n records of made-up peers.

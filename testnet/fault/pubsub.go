@@ -12,6 +12,7 @@ import (
 	pb "github.com/libp2p/go-libp2p-pubsub/pb"
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -25,12 +26,12 @@ func (p *Peer) subscribe(ctx context.Context) error {
 			PeerInitiatedGroupLimitPerTopic:        1 << 14,
 			PeerInitiatedGroupLimitPerTopicPerPeer: 1 << 12,
 		}),
-		p.cfg.Gossip, pubsub.WithLogger(quiet), pubsub.WithMaxMessageSize(8<<20))
+		node.Gossip(true), pubsub.WithLogger(quiet), pubsub.WithMaxMessageSize(8<<20))
 	if err != nil {
 		return fmt.Errorf("fault: %w", err)
 	}
 	p.ps = ps
-	topic, err := ps.Join(p.cfg.Topic, pubsub.RequestPartialMessages())
+	topic, err := ps.Join(node.Topic(p.cfg.Network), pubsub.RequestPartialMessages())
 	if err != nil {
 		return fmt.Errorf("fault: %w", err)
 	}
@@ -60,7 +61,7 @@ func (p *Peer) incoming(from peer.ID, states map[peer.ID]struct{}, rpc *pb.Parti
 
 // publish sends one partial message to one peer.
 func (p *Peer) publish(to peer.ID, group, metadata, parts []byte) {
-	_ = pubsub.PublishPartial(p.ps, p.cfg.Topic, group, func(states map[peer.ID]struct{}, _ func(peer.ID) bool) iter.Seq2[peer.ID, partialmessages.PublishAction] {
+	_ = pubsub.PublishPartial(p.ps, node.Topic(p.cfg.Network), group, func(states map[peer.ID]struct{}, _ func(peer.ID) bool) iter.Seq2[peer.ID, partialmessages.PublishAction] {
 		clear(states)
 		return func(yield func(peer.ID, partialmessages.PublishAction) bool) {
 			yield(to, partialmessages.PublishAction{EncodedPartialMessage: parts, EncodedPartsMetadata: metadata})

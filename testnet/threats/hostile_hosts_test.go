@@ -10,13 +10,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
-	"github.com/libp2p/go-libp2p/core/protocol"
-	"github.com/libp2p/go-libp2p/core/record"
-	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/venn-p2p/venn/node"
-	"github.com/venn-p2p/venn/node/signed"
-	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/fault"
 )
@@ -122,14 +117,8 @@ func learning(t *testing.T, attacked bool) (took time.Duration, refused uint64) 
 // liar is a faulty peer that has n for its only victim, and does a misdeed every twentieth of a second.
 func (c *cast) liar(n *node.Node) *fault.Peer {
 	h := c.host()
-	key := h.Peerstore().PrivKey(h.ID())
-	own := sealed(key, h.Addrs())
-	in := func(id protocol.ID) protocol.ID { return wire.ProtocolIn("venn", id) }
 	cfg := fault.Config{
-		Topic: node.Topic("venn"), Gossip: node.Gossip(true), Hello: in(node.HelloID), Have: in(node.HaveID), Query: in(node.QueryID),
-		Streams: []protocol.ID{in(node.HelloID), in(node.HaveID), in(node.QueryID), in(node.PartsID)},
-		Victims: []peer.AddrInfo{*host.InfoFromHost(n.Host())}, Seed: summary.Seed{Network: "venn"}.Tag(), Twin: true,
-		Sign: signed.HeaderSigner(key), Record: own.Envelope, Every: 50 * time.Millisecond, Rand: rand.New(rand.NewPCG(1, 1)),
+		Network: "venn", Victims: []peer.AddrInfo{*host.InfoFromHost(n.Host())}, Twin: true, Every: 50 * time.Millisecond, Rand: rand.New(rand.NewPCG(1, 1)),
 	}
 	for i := range summary.Fingerprint(2000) {
 		cfg.Claims = append(cfg.Claims, i<<20)
@@ -138,14 +127,7 @@ func (c *cast) liar(n *node.Node) *fault.Peer {
 	for range 32 {
 		stranger, _, err := crypto.GenerateEd25519Key(random)
 		check(err)
-		cfg.Ghosts = append(cfg.Ghosts, sealed(stranger, h.Addrs())) // where nobody of that name is
+		cfg.Ghosts = append(cfg.Ghosts, must(fault.Record(stranger, h.Addrs()))) // where nobody of that name is
 	}
 	return must(fault.Start(h, cfg))
-}
-
-// sealed is a record that the owner of a key has signed.
-func sealed(key crypto.PrivKey, addrs []ma.Multiaddr) wire.Record {
-	id := must(peer.IDFromPrivateKey(key))
-	e := must(record.Seal(&peer.PeerRecord{PeerID: id, Seq: 1, Addrs: addrs}, key))
-	return wire.Record{Peer: wire.PeerID(id), Envelope: must(e.Marshal())}
 }
