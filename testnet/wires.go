@@ -127,7 +127,7 @@ func (w *wires) host(at site, m *meter) (host.Host, *link.Line, error) {
 	if !at.listens.IsValid() {
 		at.listens = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), 0)
 	}
-	line := link.NewLine(at.up, at.down, 0)
+	line := link.NewLine(at.up, at.down)
 	switch w.transport {
 	case TCP:
 		options = append(options, libp2p.ListenAddrs(w.transport.address(at.listens)), libp2p.Transport(w.tcp(at.number, line)),
@@ -215,7 +215,7 @@ func shaped(c manet.Conn, line *link.Line, latency func() time.Duration) manet.C
 		_ = b.SetReadBuffer(systemBuffer)
 		_ = b.SetWriteBuffer(systemBuffer)
 	}
-	return shapedConn{line.ConnFrom(c, latency), c}
+	return shapedConn{line.Conn(c, latency), c}
 }
 
 // shapedConn is a connection on a line, with the addresses of the one below.

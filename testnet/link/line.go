@@ -7,21 +7,19 @@ import (
 	"time"
 )
 
-// Line joins a peer to the network: a rate each way, shared by all its connections, and a latency. It is safe for
-// concurrent use.
+// Line joins a peer to the network: a rate each way, shared by all its connections. It is safe for concurrent use.
 //
-// Bytes that leave wait until earlier bytes have left. Bytes that arrive wait until earlier bytes have passed, and
-// can be read one latency later. Each end of a connection has a line of its own, so the slower line sets the rate.
-// Data on its way waits in a queue of the underlying connection and in a few segments here. A sender that writes
-// faster than the lines carry is slowed down, and nothing is lost.
+// Bytes that leave wait until earlier bytes have left. Bytes that arrive do so behind earlier ones, and are read the
+// connection's latency later. Both ends of a connection have lines of their own, so the slower one counts. Data on its way waits in
+// a queue of the underlying connection and in a few segments here. A sender that writes faster than the lines carry is
+// slowed down, and nothing is lost.
 type Line struct {
 	up, down bucket
-	latency  time.Duration
 }
 
-// NewLine makes a line with rates in bit/s, each at least 1, and a latency for arriving bytes.
-func NewLine(up, down uint64, latency time.Duration) *Line {
-	return &Line{up: bucket{rate: float64(up) / 8}, down: bucket{rate: float64(down) / 8}, latency: latency}
+// NewLine makes a line with rates in bit/s, each at least 1.
+func NewLine(up, down uint64) *Line {
+	return &Line{up: bucket{rate: float64(up) / 8}, down: bucket{rate: float64(down) / 8}}
 }
 
 // SetRates gives the line other rates, in bit/s, each at least 1.
@@ -30,14 +28,9 @@ func (l *Line) SetRates(up, down uint64) {
 	l.down.setRate(float64(down) / 8)
 }
 
-// Conn returns a connection over the line. It owns c and three goroutines, which end after Close.
-func (l *Line) Conn(c net.Conn) net.Conn {
-	return l.ConnFrom(c, func() time.Duration { return l.latency })
-}
-
-// ConnFrom returns a connection with a latency of its own, in place of the line's. It calls latency once, when the
-// first bytes have arrived.
-func (l *Line) ConnFrom(c net.Conn, latency func() time.Duration) net.Conn {
+// Conn returns a connection over the line. It owns c and three goroutines, which end after Close. The latency is asked
+// for when the first bytes have come.
+func (l *Line) Conn(c net.Conn, latency func() time.Duration) net.Conn {
 	outer, inner := net.Pipe()
 	s := &conn{Conn: outer, below: c, inner: inner, line: l, latency: sync.OnceValue(latency), in: make(chan segment, queue), closed: make(chan struct{})}
 	go s.send()

@@ -13,9 +13,10 @@ import (
 )
 
 // joined are the ends of a connection between two lines.
-func joined(t *testing.T, a, b *Line) (net.Conn, net.Conn) {
+func joined(t *testing.T, a, b *Line, latency time.Duration) (net.Conn, net.Conn) {
 	x, y := net.Pipe()
-	ca, cb := a.Conn(x), b.Conn(y)
+	late := func() time.Duration { return latency }
+	ca, cb := a.Conn(x, late), b.Conn(y, late)
 	t.Cleanup(func() { ca.Close(); cb.Close() })
 	return ca, cb
 }
@@ -45,13 +46,13 @@ func TestLineRates(t *testing.T) {
 		off  float64 // at most
 	}{{256_000, 0.02}, {2_000_000, 0.02}, {10_000_000, 0.03}} {
 		for name, lines := range map[string][2]*Line{
-			"up":   {NewLine(c.rate, fast, 10*time.Millisecond), NewLine(fast, fast, 10*time.Millisecond)},
-			"down": {NewLine(fast, fast, 10*time.Millisecond), NewLine(fast, c.rate, 10*time.Millisecond)},
-			"both": {NewLine(c.rate, c.rate, 10*time.Millisecond), NewLine(c.rate, c.rate, 10*time.Millisecond)},
+			"up":   {NewLine(c.rate, fast), NewLine(fast, fast)},
+			"down": {NewLine(fast, fast), NewLine(fast, c.rate)},
+			"both": {NewLine(c.rate, c.rate), NewLine(c.rate, c.rate)},
 		} {
 			t.Run(fmt.Sprint(c.rate, name), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					a, b := joined(t, lines[0], lines[1])
+					a, b := joined(t, lines[0], lines[1], 10*time.Millisecond)
 					check := func(way string, got float64) {
 						if math.Abs(got/float64(c.rate)-1) > c.off {
 							t.Errorf("%s: 1 MiB at %.0f bit/s, want %d", way, got, c.rate)
@@ -74,12 +75,12 @@ func TestLineRates(t *testing.T) {
 // Connections of one peer share its line.
 func TestLineIsShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		own, others := NewLine(1_000_000, 2_000_000, 0), NewLine(1_000_000_000, 1_000_000_000, 0)
+		own, others := NewLine(1_000_000, 2_000_000), NewLine(1_000_000_000, 1_000_000_000)
 		const n = 4
 		began := time.Now()
 		rates := make(chan float64)
 		for range n {
-			a, b := joined(t, own, others)
+			a, b := joined(t, own, others, 0)
 			go func() { rates <- carry(t, a, b, mebi/n) }()
 		}
 		for range n {
@@ -96,8 +97,8 @@ func TestLineIsShared(t *testing.T) {
 // A byte takes the latency there and back; many on their way do not wait for each other's.
 func TestLineLatency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		line := func() *Line { return NewLine(1_000_000_000, 1_000_000_000, 40*time.Millisecond) }
-		a, b := joined(t, line(), line())
+		line := func() *Line { return NewLine(1_000_000_000, 1_000_000_000) }
+		a, b := joined(t, line(), line(), 40*time.Millisecond)
 		go func() { _, _ = io.Copy(b, b) }()
 		for range 3 {
 			began := time.Now()
@@ -120,7 +121,7 @@ func TestLineLatency(t *testing.T) {
 // A line that was idle carries no more for it.
 func TestLineSavesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, b := joined(t, NewLine(1_000_000, 1_000_000, 0), NewLine(1_000_000, 1_000_000, 0))
+		a, b := joined(t, NewLine(1_000_000, 1_000_000), NewLine(1_000_000, 1_000_000), 0)
 		for range 5 {
 			time.Sleep(time.Minute)
 			if r := carry(t, a, b, 20_000); r > 1_000_000 {
@@ -135,7 +136,7 @@ func TestLateWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x, y := net.Pipe()
 		defer y.Close()
-		c := NewLine(256_000, 256_000, 0).Conn(x).(*conn)
+		c := NewLine(256_000, 256_000).Conn(x, nil).(*conn)
 		defer c.Close()
 		began := time.Now()
 		var passed time.Time
@@ -153,7 +154,7 @@ func TestLateWaits(t *testing.T) {
 
 func TestLineDeadlines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, b := joined(t, NewLine(8000, 8000, 0), NewLine(1e9, 1e9, 0))
+		a, b := joined(t, NewLine(8000, 8000), NewLine(1e9, 1e9), 0)
 		began := time.Now()
 		timeout := func(what string, err error, after time.Duration) {
 			t.Helper()
@@ -188,7 +189,7 @@ func TestLineDeadlines(t *testing.T) {
 
 func TestLineClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, b := joined(t, NewLine(8000, 8000, time.Second), NewLine(1e9, 1e9, time.Second))
+		a, b := joined(t, NewLine(8000, 8000), NewLine(1e9, 1e9), time.Second)
 		ended := make(chan error, 2)
 		go func() { _, err := a.Write(make([]byte, 100_000)); ended <- err }()
 		go func() { _, err := a.Read(make([]byte, 1)); ended <- err }()
