@@ -117,10 +117,12 @@ func (c *Config) check() error {
 	for _, class := range c.Links {
 		f.note(class.Rate < leastRate, "links of %d bit/s, want %d or more", class.Rate, leastRate)
 	}
-	f.note(c.Peers < 0 || c.Peers == 1 || c.Peers > workload.MaxPeers, "%d peers, want 2 to %d", c.Peers, workload.MaxPeers)
+	badPeers := c.Peers < 0 || c.Peers == 1 || c.Peers > workload.MaxPeers
+	f.note(badPeers, "%d peers, want 2 to %d", c.Peers, workload.MaxPeers)
 	if c.QueriesLike != "" && holdings.CheckRule(c.QueriesLike) != nil {
 		_, err := os.Stat(c.QueriesLike)
-		f.note(err != nil, "queries like %q: neither a rule (%s) nor a log", c.QueriesLike, strings.Join(holdings.Rules, ", "))
+		rules := strings.Join(holdings.Rules, ", ")
+		f.note(err != nil, "queries like %q: neither a rule (%s) nor a log", c.QueriesLike, rules)
 	}
 	f.note(c.Begin < 1, "peers begin at %d others, want 1 or more", c.Begin)
 	f.note(c.Queries < 0, "%d queries, want 1 or more", c.Queries)
@@ -129,14 +131,15 @@ func (c *Config) check() error {
 	}
 	f.note(c.Shape && c.Transport != TCP, "lines of %s are not shaped, those of %s are", c.Transport, TCP)
 	f.note(!(c.SummaryShare > 0 && c.SummaryShare <= 1), "summary share %v, want above 0 and at most 1", c.SummaryShare)
-	f.note(c.Connections < 0 || c.Connections > 0 && c.Connections < MinConnections, "%d connections, want %d or more", c.Connections, MinConnections)
+	f.note(c.Connections != 0 && c.Connections < MinConnections, "%d connections, want %d or more", c.Connections, MinConnections)
 	f.note(c.Memory != 0 && c.Memory < MinMemory, "memory of %d bytes, want %d or more", c.Memory, MinMemory)
 	f.note(c.Origins < 0, "summaries of %d peers, want 0 or more", c.Origins)
 	f.note(!(c.Churn >= 0 && c.Churn <= 1), "churn %v, want 0 to 1", c.Churn)
 	f.note(!(c.Adds >= 0 && c.Adds <= MaxAdds), "%v keys added a second, want 0 to %d", c.Adds, MaxAdds)
 	f.note(!(c.Minutes > 0 && c.Minutes <= 1e6), "%v minutes, want above 0 and at most a million", c.Minutes)
 	f.note(c.Faulty < 0 || c.Faulty > workload.MaxPeers, "%d faulty peers, want 0 to %d", c.Faulty, workload.MaxPeers)
-	f.note(c.Timeout < 0 || c.FindTimeout < 0, "timeouts of %v for the run and %v for a query, want 0 or more", c.Timeout, c.FindTimeout)
+	badTimes := c.Timeout < 0 || c.FindTimeout < 0
+	f.note(badTimes, "timeouts of %v for the run and %v for a query, want 0 or more", c.Timeout, c.FindTimeout)
 	if c.Part != (Part{}) {
 		p := &c.Part
 		p.At = cmp.Or(p.At, DefaultAt)

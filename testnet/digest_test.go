@@ -32,8 +32,8 @@ func digest(t *testing.T, cfg Config) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// Two runs with one seed have the same identities, collections, link classes and queries, also when the data is dealt again. With
-// another seed they have not.
+// Two runs with one seed have the same identities, collections, link classes and queries, also when the data is dealt
+// again. With another seed they have not.
 func TestDigestOfASeed(t *testing.T) {
 	for _, peers := range []int{0, 130} {
 		cfg := Config{Chunk: 1 << 22, Peers: peers, Seed: 3}

@@ -63,7 +63,8 @@ func (c *crew) claimed(m *member) (fps []summary.Fingerprint) {
 // config returns the peer's configuration, except victims and claims.
 func (f *faulty) config(rng *rand.Rand) fault.Config {
 	c := fault.Config{
-		Network: Network, Ghosts: f.ghosts, Every: cmp.Or(f.every, strategy.MisdeedEvery), Rand: rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64())),
+		Network: Network, Ghosts: f.ghosts, Every: cmp.Or(f.every, strategy.MisdeedEvery),
+		Rand: rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64())),
 	}
 	switch f.kind {
 	case scenario.Twins:

@@ -347,7 +347,7 @@ func TestBadPart(t *testing.T) {
 		if rep, err := Run(t.Context(), cfg); rep != nil || !errors.Is(err, ErrConfig) {
 			t.Errorf("%s: %v, %v", what, rep, err)
 		}
-		if what == "churn" || what == "adds" || what == "faulty" || what == "hold" { // a comparison has none of them either
+		if slices.Contains([]string{"churn", "adds", "faulty", "hold"}, what) { // a comparison has none of them either
 			cfg.Part = Part{}
 		}
 		if c, err := Compare(t.Context(), cfg, VennSystem()); c != nil || !errors.Is(err, ErrConfig) {

@@ -9,8 +9,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// A member is the strategy.Host of its machine. The machine's calls are carried out at once: they only fill outboxes and
-// queues, and none of them steps a machine.
+// A member is the strategy.Host of its machine. The machine's calls are carried out at once: they only fill outboxes
+// and queues, and none of them steps a machine.
 
 // Self implements strategy.Host, and so do all methods below.
 func (m *member) Self() strategy.ID { return m.id }

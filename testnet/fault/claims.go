@@ -24,7 +24,8 @@ func (p *Peer) sign() (err error) {
 func (p *Peer) signed(claims []summary.Fingerprint) (c misdeed.Claim, err error) {
 	c.Record = p.record.Envelope
 	c.Stream, err = summary.Build(claims, summary.Header{
-		Seed: summary.Seed{Network: p.cfg.Network}.Tag(), Origin: string(p.h.ID()), Epoch: summary.Epoch{Generation: 1, Sequence: 1}, Lifetime: time.Hour,
+		Seed: summary.Seed{Network: p.cfg.Network}.Tag(), Origin: string(p.h.ID()),
+		Epoch: summary.Epoch{Generation: 1, Sequence: 1}, Lifetime: time.Hour,
 	})
 	if err != nil {
 		return c, fmt.Errorf("fault: %w", err)

@@ -17,7 +17,8 @@ func (named) ID() peer.ID { return "liar" }
 // The twin has a key less, and of an empty collection nothing is missing.
 func TestTwins(t *testing.T) {
 	for keys, want := range map[int]int{0: 0, 1: 0, 2: 1} {
-		p := &Peer{h: named{}, cfg: Config{Claims: make([]summary.Fingerprint, keys), Twin: true}, seal: func(b []byte) ([]byte, error) { return b, nil }}
+		cfg := Config{Claims: make([]summary.Fingerprint, keys), Twin: true}
+		p := &Peer{h: named{}, cfg: cfg, seal: func(b []byte) ([]byte, error) { return b, nil }}
 		for i := range p.cfg.Claims {
 			p.cfg.Claims[i] = summary.Fingerprint(i)
 		}

@@ -10,9 +10,9 @@ import (
 // Line joins a peer to the network: a rate each way, shared by all its connections. It is safe for concurrent use.
 //
 // Bytes that leave wait until earlier bytes have left. Bytes that arrive do so behind earlier ones, and are read the
-// connection's latency later. Both ends of a connection have lines of their own, so the slower one counts. Data on its way waits in
-// a queue of the underlying connection and in a few segments here. A sender that writes faster than the lines carry is
-// slowed down, and nothing is lost.
+// connection's latency later. Both ends of a connection have lines of their own, so the slower one counts. Data on its
+// way waits in a queue of the underlying connection and in a few segments here. A sender that writes faster than the
+// lines carry is slowed down, and nothing is lost.
 type Line struct {
 	up, down bucket
 }
@@ -32,7 +32,10 @@ func (l *Line) SetRates(up, down uint64) {
 // for when the first bytes have come.
 func (l *Line) Conn(c net.Conn, latency func() time.Duration) net.Conn {
 	outer, inner := net.Pipe()
-	s := &conn{Conn: outer, below: c, inner: inner, line: l, latency: sync.OnceValue(latency), in: make(chan segment, queue), closed: make(chan struct{})}
+	s := &conn{
+		Conn: outer, below: c, inner: inner, line: l, latency: sync.OnceValue(latency),
+		in: make(chan segment, queue), closed: make(chan struct{}),
+	}
 	go s.send()
 	go s.receive()
 	go s.deliver()
@@ -84,8 +87,8 @@ func (b *bucket) setRate(rate float64) {
 	b.rate = rate
 }
 
-// conn is a connection over a line: one end of a pipe, which has deadlines. Goroutines carry bytes between the other end
-// and the connection below, as the line lets them.
+// conn is a connection over a line: one end of a pipe, which has deadlines. Goroutines carry bytes between the other
+// end and the connection below, as the line lets them.
 type conn struct {
 	net.Conn
 	below, inner net.Conn

@@ -164,9 +164,11 @@ func TestFluidLimit(t *testing.T) {
 // TestIntervals holds the bounds of the tables to the closed forms.
 func TestIntervals(t *testing.T) {
 	checked := 0
-	for _, v := range append(readVectors(t, "summary/estimate/testdata/cardinality.json"), readVectors(t, "summary/estimate/testdata/intersection.json")...) {
+	const of = "summary/estimate/testdata/"
+	for _, v := range append(readVectors(t, of+"cardinality.json"), readVectors(t, of+"intersection.json")...) {
 		a := Array{estimate.Array{
-			Bits: uint64(max(v.int("m"), v.int("block_bits"))), Blocks: v.int("blocks"), Hashes: max(v.int("k"), v.int("k_b")), Sample: uint64(v.int("slice_bits")),
+			Bits: uint64(max(v.int("m"), v.int("block_bits"))), Blocks: v.int("blocks"),
+			Hashes: max(v.int("k"), v.int("k_b")), Sample: uint64(v.int("slice_bits")),
 		}}
 		var i Interval
 		switch confidence := v.num("confidence"); {
@@ -177,7 +179,8 @@ func TestIntervals(t *testing.T) {
 			}
 			i = a.CardinalityPrinted(ones, confidence)
 		case strings.Contains(v.Name, "_bounds"):
-			i = a.IntersectionPrinted(estimate.Counts{First: v.int("t1"), Second: v.int("t2"), Both: v.int("t_and")}, confidence)
+			counts := estimate.Counts{First: v.int("t1"), Second: v.int("t2"), Both: v.int("t_and")}
+			i = a.IntersectionPrinted(counts, confidence)
 		default:
 			continue // package estimate has it, or no table prints it
 		}

@@ -59,11 +59,14 @@ func trialOf(s *scenario.Scenario, r *scenario.Run) trial {
 		return v[name]
 	}
 	return trial{
-		Strategy: r.Strategy, Peers: r.Peers, Trial: r.Trial, Recall: found("recall"), Messages: r.Messages, Wasted: found("wasted"),
-		Upkeep: 1000 * v["upkeep"], Startup: 1000 * v["startup"], Rate: found("steady"), Connect: r.Connect, Covered: r.Covered, Directory: r.Directory,
-		Bytes: r.Bytes, Hops: found("hops"), P50: found("latency_p50"), P99: found("latency_p99"), Trace: r.Trace, Seed: r.Seed, Keys: r.Keys,
-		Queries: len(r.Queries), Online: r.Online, UpkeepP99: r.UpkeepP99, LoadP99: r.LoadP99, LoadMax: r.LoadMax, Virtual: r.Virtual, Wall: r.Wall,
-		State: r.State, Components: r.Parts,
+		Strategy: r.Strategy, Peers: r.Peers, Trial: r.Trial,
+		Recall: found("recall"), Messages: r.Messages, Wasted: found("wasted"),
+		Upkeep: 1000 * v["upkeep"], Startup: 1000 * v["startup"], Rate: found("steady"), Connect: r.Connect,
+		Covered: r.Covered, Directory: r.Directory, Bytes: r.Bytes,
+		Hops: found("hops"), P50: found("latency_p50"), P99: found("latency_p99"),
+		Trace: r.Trace, Seed: r.Seed, Keys: r.Keys, Queries: len(r.Queries), Online: r.Online,
+		UpkeepP99: r.UpkeepP99, LoadP99: r.LoadP99, LoadMax: r.LoadMax,
+		Virtual: r.Virtual, Wall: r.Wall, State: r.State, Components: r.Parts,
 		At: append([]scenario.Coordinate{}, s.At...), Kinds: r.Kinds, Allowed: r.Allowed, Lines: r.Lines,
 	}
 }

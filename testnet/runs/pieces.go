@@ -27,7 +27,9 @@ type Pieces[T any] struct {
 // Do does the pieces of the named experiment that are not known from before, of the part that w names, atOnce at a
 // time. It returns all known results, by piece. A folder keeps the results; "" is none. It drops the result of a piece
 // that was interrupted.
-func (p *Pieces[T]) Do(ctx context.Context, dir, name string, w Work, atOnce int, do func(ctx context.Context, piece int) (T, error)) ([]*T, error) {
+func (p *Pieces[T]) Do(ctx context.Context, dir, name string, w Work, atOnce int,
+	do func(ctx context.Context, piece int) (T, error),
+) ([]*T, error) {
 	ids := make([]string, len(p.Of))
 	for i := range p.Of {
 		ids[i] = p.Of[i].ID

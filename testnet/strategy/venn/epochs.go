@@ -77,7 +77,9 @@ func (r *run) publish(p strategy.ID, lifetime time.Duration) event.Published {
 
 // build makes a summary of keys, with the number and lifetime of a header, and in its shape while they fit.
 func (r *run) build(p strategy.ID, keys []summary.Fingerprint, of summary.Header) *epoch {
-	h := summary.Header{Seed: r.seed.Tag(), Origin: string(peerID(p)), Epoch: of.Epoch, Lifetime: of.Lifetime, Shape: of.Shape}
+	h := summary.Header{
+		Seed: r.seed.Tag(), Origin: string(peerID(p)), Epoch: of.Epoch, Lifetime: of.Lifetime, Shape: of.Shape,
+	}
 	var err error
 	if !h.Shape.Fits(len(keys)) {
 		if h.Shape, err = r.shape(len(keys)); err != nil {
@@ -98,7 +100,8 @@ func sealed(p strategy.ID, stream *summary.Prefix, err error) *epoch {
 	if err != nil {
 		panic(err)
 	}
-	return &epoch{Claim: misdeed.Claim{Stream: stream, Envelope: append(header, make([]byte, envelopeOverhead)...), Record: recordOf(p)}}
+	envelope := append(header, make([]byte, envelopeOverhead)...)
+	return &epoch{Claim: misdeed.Claim{Stream: stream, Envelope: envelope, Record: recordOf(p)}}
 }
 
 // recordOf returns the bytes of a peer's signed record.
@@ -107,9 +110,9 @@ func recordOf(p strategy.ID) []byte { return append(make([]byte, recordOverhead)
 // twin returns a peer's second summary under the number of an epoch, without one of its keys.
 func (r *run) twin(p strategy.ID, e *epoch) *epoch {
 	if e.twin == nil {
-		keys := r.claims(p)
-		h := e.Stream.Header()
-		e.twin = r.build(p, keys[:min(len(keys), max(1, len(keys)-1))], summary.Header{Epoch: h.Epoch, Lifetime: h.Lifetime})
+		keys, h := r.claims(p), e.Stream.Header()
+		keys = keys[:min(len(keys), max(1, len(keys)-1))]
+		e.twin = r.build(p, keys, summary.Header{Epoch: h.Epoch, Lifetime: h.Lifetime})
 	}
 	return e.twin
 }

@@ -45,7 +45,9 @@ func (v *node) turnAway(p strategy.ID) {
 func (v *node) taken(now time.Duration) (out []core.Taken) {
 	for _, p := range v.host.Links() {
 		if x := v.ties[p]; x.taken {
-			out = append(out, core.Taken{Peer: string(peerID(p)), Neighbour: x.keeps, Mesh: x.mesh, Age: now - x.since, Idle: now - x.used})
+			out = append(out, core.Taken{
+				Peer: string(peerID(p)), Neighbour: x.keeps, Mesh: x.mesh, Age: now - x.since, Idle: now - x.used,
+			})
 		}
 	}
 	return out
