@@ -2,13 +2,17 @@ package compare
 
 import "github.com/venn-p2p/venn/summary"
 
+// wholeLevel is the deepest level of a sample of the default shape that surely covers all of hash space. A sample one
+// level deeper is of up to twice as many keys, and covers half as much.
+const wholeLevel = 14
+
 // Least returns the least value of a hash over the keys of a prefix's sample, spread evenly over 64 bits. It is a
 // min-wise sketch of one value (Broder 1997): two collections of about the same size have the same Least with the
 // probability of their resemblance. The resemblance is the number of keys in both, divided by the number in either.
 //
-// There are two independent hashes, 0 and 1. Each compares sizes within a factor of four. The bounds of hash 1 lie
-// where hash 0 has none, so one of the two compares any sizes within a factor of two. It returns false without a
-// sample. O(n).
+// There are two independent hashes, 0 and 1. Each compares sizes within a factor of four, over the hash space that the
+// samples of all these sizes cover. The bounds of hash 1 lie where hash 0 has none, so one of the two compares any sizes
+// within a factor of two. It returns false without a sample. O(n).
 func Least(p *summary.Prefix, hash int) (least uint64, ok bool) {
 	if p == nil {
 		return 0, false
@@ -19,13 +23,18 @@ func Least(p *summary.Prefix, hash int) (least uint64, ok bool) {
 	}
 	level, _ := (&compared{prefix: p}).sample()
 	drop := (level + hash) & 1
-	salt := Mix(uint64(2*(level-drop) + hash))
-	for i, node := range nodes {
-		if h := Mix(salt ^ uint64(node)>>drop); i == 0 || h < least {
-			least = h
+	level -= drop
+	end := uint32(1) << (level - max(0, level+1-wholeLevel))
+	salt := Mix(uint64(2*level + hash))
+	for _, node := range nodes {
+		if node >>= drop; node >= end {
+			continue
+		}
+		if h := Mix(salt ^ uint64(node)); !ok || h < least {
+			least, ok = h, true
 		}
 	}
-	return Mix(least), true
+	return Mix(least), ok
 }
 
 // Mix is the finalizer of SplitMix64 (Steele, Lea and Flood 2014).

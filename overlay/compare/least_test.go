@@ -35,7 +35,7 @@ func TestLeast(t *testing.T) {
 // hashes it is so in half of all trials at least.
 func TestLeastOfOtherSizes(t *testing.T) {
 	const trials = 100
-	for _, n := range []int{30, 50, 75, 100, 150, 200, 300, 500} {
+	for _, n := range []int{30, 50, 75, 100, 150, 200, 300, 500, 2000, 3000} {
 		same := 0
 		for seed := range uint64(trials) {
 			all := someKeys(seed, 2*n)

@@ -176,7 +176,7 @@ func TestLookup(t *testing.T) {
 	if wait := m.next - ended; wait != lastRound {
 		t.Errorf("after %d lookups the next comes in %v, want %v", m.lookups, wait, lastRound)
 	}
-	for i, fps := range [][]summary.Fingerprint{randomKeys(1, 300), randomKeys(2, 300)} {
+	for i, fps := range [][]summary.Fingerprint{randomKeys(1, 300), randomKeys(3, 300)} {
 		own := sign(t, "self", fps)
 		if i > 0 {
 			m.place = 1 // the first lookup is under way
