@@ -36,8 +36,9 @@ func claim(p wire.PeerID, items []wire.Item) event.Input {
 
 // Claims of newer epochs that do not exist, be it in ever new sessions, do not keep the true ones from being learned.
 func TestClaimsOfNewerEpochs(t *testing.T) {
+	const origins = 240
 	learned := func(every time.Duration, sessions bool, l exchange.Limits) int {
-		s, seq := scene(t, 120, 20, overlay.Config{Limits: overlay.Limits{Exchange: l}}), uint32(0)
+		s, seq := scene(t, origins, 20, overlay.Config{Limits: overlay.Limits{Exchange: l}}), uint32(0)
 		for now := time.Duration(0); now <= time.Minute; now += overlaylab.Tick {
 			if now%every == 0 {
 				seq++
@@ -55,15 +56,15 @@ func TestClaimsOfNewerEpochs(t *testing.T) {
 	}
 	for _, every := range []time.Duration{time.Second, 2 * time.Second, 3 * time.Second, 4 * time.Second, 5 * time.Second, 7 * time.Second} {
 		for _, sessions := range []bool{false, true} {
-			if n := learned(every, sessions, exchange.Limits{}); n != 120 {
-				t.Errorf("claims every %v, in new sessions %v: %d of 120 origins are known", every, sessions, n)
+			if n := learned(every, sessions, exchange.Limits{}); n != origins {
+				t.Errorf("claims every %v, in new sessions %v: %d of %d origins are known", every, sessions, n, origins)
 			}
 		}
 	}
-	if n := learned(5*time.Second, false, exchange.Limits{Credit: math.Inf(1)}); n == 120 {
+	if n := learned(5*time.Second, false, exchange.Limits{Credit: math.Inf(1)}); n == origins {
 		t.Error("without credit, nothing is gained by lying")
 	}
-	if n := learned(2*time.Second, true, exchange.Limits{Remember: -1}); n == 120 {
+	if n := learned(2*time.Second, true, exchange.Limits{Remember: -1}); n == origins {
 		t.Error("without memory of sessions, nothing is gained by a new one")
 	}
 }

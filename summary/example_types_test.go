@@ -59,7 +59,7 @@ func ExamplePlan() {
 	}
 	parts := sort.Search(plan.Parts(), func(i int) bool { return plan.EncodedBytes(i+1) > 4096 })
 	fmt.Printf("%d of %d parts, %d bytes, rate %.2f\n", parts, plan.Parts(), plan.EncodedBytes(parts), plan.ExpectedRate(parts))
-	// Output: 3 of 14 parts, 2865 bytes, rate 0.41
+	// Output: 4 of 14 parts, 3587 bytes, rate 0.26
 }
 
 // A longer prefix has fewer false positives. It never denies a key of the collection.
@@ -70,9 +70,9 @@ func ExamplePrefix() {
 		fmt.Printf("%5d bytes: rate %.4f, %v\n", q.EncodedBytes(), q.FalsePositiveRate(), q.Contains(collection(7, 1)[0]))
 	}
 	// Output:
-	// 1042 bytes: rate 0.9004, true
-	//  5377 bytes: rate 0.1279, true
-	// 16476 bytes: rate 0.0003, true
+	//  254 bytes: rate 0.9751, true
+	//  4960 bytes: rate 0.1382, true
+	// 16481 bytes: rate 0.0003, true
 }
 
 // A run is what a message carries.
@@ -115,7 +115,7 @@ func ExampleShape() {
 	_, err := summary.Build(collection(0, 20_000), summary.Header{Origin: "peer", Lifetime: time.Hour, Shape: s})
 	fmt.Println(errors.Is(err, summary.ErrMalformed))
 	// Output:
-	// 10000 1024 20 [25]
+	// 10000 256 20 [25]
 	// true false
 	// true
 }

@@ -62,7 +62,9 @@ func TestGolden(t *testing.T) {
 	b.WriteString("# keys sampleBytes sampleLevel [levels]; parts, their bytes, SHA-256 of all, h_0, all parts without the first\n")
 	b.WriteString("# of every hundred given these: their bytes and SHA-256\n")
 	for _, n := range []int{0, 1, 10, 100, 1100, 5000, 20_000, 100_000, 600_000} {
-		for i, s := range []Shape{{}, {Levels: []uint8{uint8(ceilLog2(n) + 1), uint8(ceilLog2(n) + 2)}}, {SampleBytes: 4000, SampleLevel: uint8(ceilLog2(n) + 5), Levels: []uint8{uint8(ceilLog2(n) + 4), 5}}} {
+		sampled := DefaultShape(n)
+		sampled.SampleBytes = 1 << 10
+		for i, s := range []Shape{sampled, {Levels: []uint8{uint8(ceilLog2(n) + 1), uint8(ceilLog2(n) + 2)}}, {SampleBytes: 4000, SampleLevel: uint8(ceilLog2(n) + 5), Levels: []uint8{uint8(ceilLog2(n) + 4), 5}}} {
 			if n > 100_000 && i > 0 {
 				break // one is enough to have all methods of coding in long parts
 			}

@@ -110,12 +110,13 @@ func known(t testing.TB, keys []Fingerprint, s Shape, parts int) *Prefix {
 	return newPrefix(h, plan, nil, nil, tries)
 }
 
-// TestOverlapSample is what part 0 alone says of 100,000 keys.
+// TestOverlapSample is what a part 0 of 1 KiB says of 100,000 keys.
 func TestOverlapSample(t *testing.T) {
 	trials := max(20, *trials/5)
 	const n, both = 100_000, 10_000
 	var sum tally
 	shape := DefaultShape(n)
+	shape.SampleBytes = 1 << 10
 	for trial := range trials {
 		k1, k2 := pair(uint64(trial), n, n, both)
 		o := must(EstimateOverlap(known(t, k1, shape, 1), known(t, k2, shape, 1), 0.95))

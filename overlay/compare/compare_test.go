@@ -157,7 +157,7 @@ func ExampleSamples() {
 	c.Set(0, build(others, 0).Truncate(1)) // the sample alone
 	o, _ := c.Common(0, 0.95)
 	fmt.Printf("%.0f, from %.0f to %.0f\n", o.Value, o.Low, o.High)
-	// Output: 2926, from 2770 to 3082
+	// Output: 2889, from 2561 to 3217
 }
 
 // BenchmarkSamples: a sample counted, and an estimate.

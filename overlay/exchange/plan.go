@@ -59,13 +59,14 @@ const (
 	maxOffers = 512
 	// settledQuiet is the same for an origin held whole.
 	settledQuiet = time.Minute
-	// unknownSample is the predicted size of a signed header, record and sample.
-	unknownSample = 1024 + headerBytes
 	// fewParts is the number of parts up to which the first ask for an origin takes all that is offered.
 	fewParts = 2
 	// firstValue puts the first part of an origin before every deeper part.
 	firstValue = 1e6
 )
+
+// unknownSample is the predicted size of a signed header, record and sample, in bytes.
+var unknownSample = summary.DefaultShape(1).SampleBytes + headerBytes
 
 // planAsks chooses the asks to each link, best value per byte first, until our own line's budget is spent.
 func (x *Exchange) planAsks(now time.Duration, short func() bool) {
@@ -213,9 +214,9 @@ func (x *Exchange) size(of *offer, most int, short func() bool) bool {
 		if most <= fewParts { // perhaps all there is, and then small: one message less
 			of.end = most
 		}
-		of.value = firstValue / unknownSample
+		of.value = firstValue / float64(unknownSample)
 		if of.e.Held() != nil || of.e.Covered() || x.focus.beside(of.e.place) {
-			of.value = 1.0 / unknownSample
+			of.value = 1 / float64(unknownSample)
 		}
 		return true
 	}

@@ -47,7 +47,7 @@ func greedyLeft(streams []stream, budget int) float64 {
 			}
 			v := (s.rate[d] - s.rate[d+1]) / float64(max(1, s.bytes[d+1]-s.bytes[d]))
 			if d == 0 {
-				v = firstValue / unknownSample
+				v = firstValue / float64(unknownSample)
 			}
 			if best < 0 || v > most {
 				best, most = i, v

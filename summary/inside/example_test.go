@@ -40,5 +40,5 @@ func ExampleWalker() {
 func ExampleRegion() {
 	r, ok := inside.Sample(build(10_000))
 	fmt.Printf("%v: %.3f of hash space at level %d\n", ok, float64(r.End-r.Begin)/(1<<32), r.Level)
-	// Output: true: 0.101 of hash space at level 20
+	// Output: true: 0.025 of hash space at level 20
 }
