@@ -8,20 +8,20 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Changed reports the number of keys added to the peer's collection or removed from it since the driver made the last
-// tail or epoch; at first, the number of all keys. The driver remembers these keys.
+// Changed reports the number of keys added to or removed from the peer's collection since the driver began the last
+// tail or epoch. At first it is the number of all keys. The driver remembers which keys these are.
 type Changed struct {
 	Waiting int
-	Many    bool // they are more than the driver remembers, so that only an epoch can tell of them
+	Many    bool // there are more than the driver remembers, so that only an epoch can carry them
 }
 
-// Moved reports that the peer's addresses, which go with an epoch, have changed.
+// Moved reports that the peer's addresses have changed. The next epoch carries them.
 type Moved struct{}
 
-// Slept reports that the clock has stood still for a time: other peers may have dropped our summary as too old by then.
+// Slept reports for how long the clock has stood still. Other peers may have dropped our summary as too old by then.
 type Slept struct{ Time time.Duration }
 
-// NotPublished reports that the epoch under a seed could not be made. It is tried again.
+// NotPublished reports that the epoch under a seed could not be made. The core asks for it again.
 type NotPublished struct{ Seed summary.SeedTag }
 
 func (Changed) For() event.Machines      { return event.Core }
@@ -29,46 +29,46 @@ func (Moved) For() event.Machines        { return event.Core }
 func (Slept) For() event.Machines        { return event.Core }
 func (NotPublished) For() event.Machines { return event.Core }
 
-// MakeTail asks for a tails.Changed with all changes that the driver remembers, which it then forgets. It comes later if
-// the driver likes: nothing else is asked for until then.
+// MakeTail asks for a tails.Changed with all changes that the driver remembers. The driver then forgets them. It may
+// answer later; until then the core asks for no other tail, and for no epoch under the present seed.
 type MakeTail struct{}
 
-// MakeEpoch asks for a summary of the collection under a seed. The driver answers with event.Published, later if it
-// likes, or with NotPublished. Before it reads the collection, it forgets which keys have changed, if the seed is the
-// network's present one.
+// MakeEpoch asks for a summary of the collection under a seed. The driver answers with event.Published or with
+// NotPublished, and may do so later. If the seed is the network's present one, the driver forgets which keys have
+// changed before it reads the collection.
 type MakeEpoch struct {
 	Seed     summary.SeedTag
 	Lifetime time.Duration
 }
 
 const (
-	// leastTail is the least time from a tail to the next one.
+	// leastTail is the least time between two tails.
 	leastTail = 100 * time.Millisecond
-	// ownEpochs is the part of the line's budget that the peer's own epochs may take. allEpochs is the part for all
-	// origins if all change as fast as the peer. An epoch takes about epochBytes a receiver, and changeBytes for each
-	// change in it.
+	// ownEpochs is the share of the line's budget that the peer's own epochs may take. allEpochs is the share for the
+	// epochs of all origins, if all change as fast as the peer. An epoch takes about epochBytes for each receiver, and
+	// changeBytes for each change in it.
 	ownEpochs   = 1.0 / 4
 	allEpochs   = 1.0 / 2
 	epochBytes  = 400
 	changeBytes = 2
 )
 
-// announcer decides how and when a peer tells of changes in its collection: by a tail, or by an epoch where tails do
-// not bear them. While a network rotates, epochs under the previous seed follow a schedule of their own.
+// announcer decides when a peer announces changes in its collection, and how: by a tail, or by an epoch if tails
+// cannot carry them. While a network rotates its seed, epochs under the previous seed follow a schedule of their own.
 type announcer struct {
-	waiting  int // changes that neither a tail nor an epoch has carried
-	many     bool
+	waiting  int           // changes that no tail or epoch has carried yet
+	many     bool          // the waiting changes are more than the driver remembers
 	building bool          // an epoch under the present seed is being made
 	tailing  bool          // a tail is being made
 	told     time.Duration // when the last tail was made
-	tailed   bool          // there was one
+	tailed   bool          // a tail was made before
 	epochs   schedule
 
 	previous      schedule
 	previousBuild bool // an epoch under the previous seed is being made
 }
 
-// changed notes changes of the collection.
+// changed records the number of waiting changes of the collection.
 func (m *Machine) changed(in Changed) {
 	a := &m.announcer
 	if more := in.Waiting - a.waiting; more > 0 && m.rotating() {
@@ -77,10 +77,10 @@ func (m *Machine) changed(in Changed) {
 	a.waiting, a.many = in.Waiting, in.Many
 }
 
-// rotating reports whether epochs are published under the previous seed, too.
+// rotating reports whether epochs are also published under the previous seed.
 func (m *Machine) rotating() bool { return m.now < m.previousUntil }
 
-// announce makes a tail or an epoch if one is due.
+// announce asks for a tail or for epochs that are due.
 func (m *Machine) announce() {
 	a := &m.announcer
 	if a.waiting > 0 && (a.many || !a.building && !m.bears()) {
@@ -102,7 +102,7 @@ func (m *Machine) announce() {
 	}
 }
 
-// announceDue returns when announce has something to do.
+// announceDue returns the next time at which announce has something to do.
 func (m *Machine) announceDue() wake {
 	at := never
 	if t, ok := m.tailDue(); ok {
@@ -117,13 +117,13 @@ func (m *Machine) announceDue() wake {
 	return wake{at, at != never}
 }
 
-// bears reports whether a tail can tell of the changes that wait.
+// bears reports whether a tail can carry the waiting changes.
 func (m *Machine) bears() bool {
 	return m.Tails != nil && !m.announcer.many && m.Tails.Bears(m.announcer.waiting)
 }
 
-// tailDue returns when the next tail is due; false if none is. While an epoch is being made, tails wait for it: they
-// continue from the one that is published last.
+// tailDue returns when the next tail is due; false if none is. While an epoch is being made, no tail is due, because
+// tails continue from the epoch that was published last.
 func (m *Machine) tailDue() (time.Duration, bool) {
 	a := &m.announcer
 	if a.waiting == 0 || a.building || a.tailing || !m.bears() {
@@ -136,8 +136,8 @@ func (m *Machine) tailDue() (time.Duration, bool) {
 	return a.told + max(leastTail, tails.Pause(o.LineOut(), o.Links(), o.Origins()), m.Tails.Pace()), true
 }
 
-// spacing returns the least time between epochs of this number of changes. It assumes that the peer has to carry as
-// much of others' epochs as they carry of its own.
+// spacing returns the least time between epochs with this number of changes. It assumes that the peer has to carry as
+// much of others' epochs as others carry of its own.
 func (m *Machine) spacing(changes int) time.Duration {
 	o := m.Overlay
 	times := max(float64(o.Links())/ownEpochs, float64(o.Origins())/allEpochs)
@@ -156,7 +156,8 @@ func (m *Machine) published(h summary.Header) {
 	a.previous.spacing = max(MostSpacing, restAfter*(m.now-a.previous.last))
 }
 
-// notPublished notes that an epoch could not be made: its changes wait again.
+// notPublished records that an epoch could not be made. It makes all keys count as waiting changes, so that the next
+// one is due soon.
 func (m *Machine) notPublished(in NotPublished) {
 	a := &m.announcer
 	if in.Seed == m.seed {
@@ -168,7 +169,7 @@ func (m *Machine) notPublished(in NotPublished) {
 	a.previous.wait(m.now, max(a.previous.changes, 1)+a.previous.keys, false)
 }
 
-// slept counts the time that the clock stood still into the age of the epochs published.
+// slept adds the time for which the clock stood still to the age of the published epochs.
 func (m *Machine) slept(d time.Duration) {
 	m.announcer.epochs.last -= d
 	m.announcer.previous.last -= d

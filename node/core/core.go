@@ -1,7 +1,9 @@
-// Package core joins overlay and routing to one machine without I/O, which a driver steps, on libp2p or in a simulator.
+// Package core joins overlay, tails and routing into one machine without I/O. A driver steps it, on libp2p or in a
+// simulator.
 //
 // The driver calls Step from one goroutine, with a time that never goes back. It carries out the effects, in order,
-// before it steps again: they are valid until then. It steps a Tick no later than at the last Wake's time.
+// before the next Step: they are valid only until then. It steps an event.Tick at the time of the last event.Wake, at
+// the latest.
 package core
 
 import (
@@ -21,25 +23,25 @@ type stepped interface {
 	Step(now time.Duration, in event.Input) []event.Effect
 }
 
-// Machine joins overlay, tails and routing. The overlay hears from routing which confirmations held and which failed.
-// Routing sees the changes in tails as if they were in the summaries.
+// Machine joins overlay, tails and routing. Routing tells the overlay which confirmations succeeded and which failed.
+// To routing, the changes in tails look as if they were in the summaries.
 type Machine struct {
 	Overlay *overlay.Overlay
-	Tails   *tails.Machine // nil: tails are neither made nor understood
+	Tails   *tails.Machine // nil: the peer neither makes nor reads tails
 	Routing *routing.Router
 
 	seed          summary.SeedTag
-	previousSeed  summary.SeedTag // that the network is rotating from, until previousUntil
+	previousSeed  summary.SeedTag // the seed that the network is rotating from, until previousUntil
 	previousUntil time.Duration
-	leastSpacing  time.Duration // between epochs
+	leastSpacing  time.Duration // configured least time between epochs
 	announcer     announcer
 	formats       formats
 
 	now      time.Duration
-	machines [3]stepped // in the order of event.Machines; nil: there is none
+	machines [3]stepped // in the order of event.Machines; nil: not there
 	effects  []event.Effect
-	wakes    [5]wake // of the machines, the announcer and the formats
-	said     wake    // the last one returned
+	wakes    [5]wake // next wake of each machine, of the announcer and of the formats
+	said     wake    // the last one returned as an event.Wake
 }
 
 // wake is an instant, or none.
@@ -57,7 +59,7 @@ type Config struct {
 	Spacing time.Duration // least time between epochs, up to MostSpacing; 0: LeastSpacing
 }
 
-// New returns a machine that knows nothing yet. The errors are those of overlay.New and routing.New.
+// New returns a machine that knows nothing yet. Its errors are those of overlay.New and routing.New.
 func New(c Config) (*Machine, error) {
 	o, r, t := c.Overlay, c.Routing, c.Tails
 	o.Tails = t.Verify != nil
@@ -85,11 +87,11 @@ func New(c Config) (*Machine, error) {
 	return m, nil
 }
 
-// Step takes in an input, and returns the effects to carry out: the machines' effects, MakeTail, MakeEpoch and Seek. An
-// event.Wake comes last, if its time differs from the last one's. Effects that are inputs of other machines do not
-// reach the driver, unless they are also for it (event.Driver).
+// Step handles an input, and returns the effects to carry out: those of the machines, MakeTail, MakeEpoch and Seek. If
+// the next wake-up time changed, an event.Wake comes last. Effects that are inputs of other machines do not reach the
+// driver, unless they are also for it (event.Driver).
 func (m *Machine) Step(now time.Duration, in event.Input) []event.Effect {
-	clear(m.effects) // nothing keeps what they hold
+	clear(m.effects) // so that nothing keeps what the effects hold in memory
 	m.effects, m.now = m.effects[:0], now
 	m.happened(in)
 	m.judgeFormats()
@@ -100,7 +102,7 @@ func (m *Machine) Step(now time.Duration, in event.Input) []event.Effect {
 	return m.effects
 }
 
-// happened gives an input to the machines that it concerns.
+// happened gives an input to the machines that it is for.
 func (m *Machine) happened(in event.Input) {
 	if in.For() == 0 {
 		panic(fmt.Sprintf("core: input of type %T", in))
@@ -139,14 +141,15 @@ func (m *Machine) take(in event.Input) {
 	}
 }
 
-// strange reports whether an input is a hello without a link, which tails do not open a link for.
+// strange reports whether machine i is the tails' and the input is a hello from a peer without a link. Tails do not
+// get this hello, because they would open a link for it.
 func (m *Machine) strange(i int, in event.Input) bool {
 	h, ok := in.(event.HelloReceived)
 	return ok && m.machines[i] == m.Tails && !slices.Contains(m.Overlay.Linked(), h.Peer)
 }
 
-// step gives one machine an input. It reads all effects before it hands any to another machine as an input: that
-// machine may answer at once, which steps this one again.
+// step gives one machine an input. It reads all effects before it passes any of them to another machine as an input:
+// that machine may answer at once, which steps this one again.
 func (m *Machine) step(i int, in event.Input) {
 	m.wakes[i].answered(m.now)
 	var told []event.Input
@@ -168,14 +171,15 @@ func (m *Machine) step(i int, in event.Input) {
 	}
 }
 
-// answered drops a wake that a Step at this time answers: every input lets time pass, not only a Tick.
+// answered removes a wake whose time has come, because a Step at that time answers it. Every input lets time pass, not
+// only a Tick.
 func (w *wake) answered(now time.Duration) {
 	if w.at <= now {
 		*w = wake{}
 	}
 }
 
-// wake adds the earliest of the machines' Wakes if it differs from the last one sent.
+// wake adds an event.Wake for the earliest of the wakes, if it differs from the last one returned.
 func (m *Machine) wake() {
 	var next wake
 	for _, w := range m.wakes {

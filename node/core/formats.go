@@ -8,14 +8,14 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// settled is the time for which all linked peers must have read the newest format before all is written in it. A peer
-// of an earlier version that comes and goes costs no more than two epochs in this time.
+// settled is the time for which all linked peers must have read the newest format before messages for all are written
+// in it. A peer of an earlier version that comes and goes costs no more than two epochs in this time.
 const settled = time.Minute
 
-// formats decides the format of messages that a peer writes for all.
+// formats decides in which format a peer writes messages for all.
 type formats struct {
 	newest, written wire.Format
-	since           time.Duration // when a linked peer was last known not to read the newest
+	since           time.Duration // when a linked peer was last seen not to read the newest
 }
 
 func newFormats(newest wire.Format) formats {
@@ -23,12 +23,12 @@ func newFormats(newest wire.Format) formats {
 	return formats{newest: newest, written: max(newest-1, wire.FirstFormat)}
 }
 
-// Writes returns the format of messages that the peer writes for all, such as a summary. It is the one before the
-// newest until all linked peers have read the newest for a minute. A message to a single peer may be in another: see
-// overlay.Reads.
+// Writes returns the format in which the peer writes messages for all, such as a summary. It is the one before the
+// newest, until all linked peers have read the newest for a minute. A message to a single peer may be in another
+// format: see overlay.Reads.
 func (m *Machine) Writes() wire.Format { return m.formats.written }
 
-// heardFormat notes the newest format that a peer reads.
+// heardFormat records the newest format that a peer reads.
 func (m *Machine) heardFormat(p wire.PeerID, reads wire.Format) {
 	if f := &m.formats; reads < f.newest && slices.Contains(m.Overlay.Linked(), p) {
 		f.since = m.now
@@ -36,7 +36,7 @@ func (m *Machine) heardFormat(p wire.PeerID, reads wire.Format) {
 	}
 }
 
-// judgeFormats begins to write the newest format when it is time.
+// judgeFormats switches to the newest format once all linked peers have read it for long enough.
 func (m *Machine) judgeFormats() {
 	f := &m.formats
 	switch {
@@ -48,7 +48,7 @@ func (m *Machine) judgeFormats() {
 	}
 }
 
-// write makes the next epoch, which follows soon, one of a format.
+// write sets the format of messages for all. If it changes, an epoch in that format follows soon.
 func (m *Machine) write(format wire.Format) {
 	if m.formats.written != format {
 		m.formats.written = format
@@ -56,7 +56,7 @@ func (m *Machine) write(format wire.Format) {
 	}
 }
 
-// due returns when to look whether all linked peers read the newest format.
+// due returns when to check whether all linked peers read the newest format.
 func (f *formats) due() wake {
 	return wake{f.since + settled, f.written < f.newest}
 }

@@ -6,22 +6,23 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// LinkLost reports the end of a link that this peer did not end. It is an event.LinkClosed that may ask for more.
+// LinkLost reports the end of a link that this peer did not end. It does what event.LinkClosed does, and may also
+// cause a Seek.
 type LinkLost struct{ Peer wire.PeerID }
 
-// For returns the core, which decides whether to seek the peer.
+// For returns the core, which passes on an event.LinkClosed and decides whether to seek the peer.
 func (LinkLost) For() event.Machines { return event.Core }
 
 // Seek asks the driver to check whether a peer can still be reached after its link was lost. If no connection can be
 // made, the driver answers with tails.Unreachable. Otherwise it does not answer.
 type Seek struct{ Record wire.Record }
 
-// fewLinks is the number of links up to which a peer looks for any that it lost. With more, most end because the other
-// end needs the room, and a peer that leaves has neighbours enough to notice.
+// fewLinks is the number of links up to which a peer looks for any peer whose link it lost. With more, most links end
+// because the other end needs the room, and a peer that leaves has enough neighbours to notice.
 const fewLinks = 8
 
 // lost handles the loss of a link. A peer that said goodbye is gone. Another may have gone without a word: its
-// neighbours find out.
+// neighbours try to reach it.
 func (m *Machine) lost(in LinkLost) {
 	missed := m.Overlay.IsNeighbour(in.Peer) || m.Overlay.Links() <= fewLinks
 	m.happened(event.LinkClosed{Peer: in.Peer})

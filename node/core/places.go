@@ -8,29 +8,29 @@ import (
 	"github.com/venn-p2p/venn/overlay/admission"
 )
 
-// Connections is the default number of connections that a node makes, and links that it takes.
+// Connections is the default limit of connections made and links taken together.
 const Connections = 32
 
-// stay is the least age of a link that another peer asked for before a newcomer may take its place.
+// stay is the least age of a taken link that gives way to a newcomer.
 const stay = 2 * time.Second
 
-// Places returns two numbers for a node of at most most connections, 4 or more: the links taken that others asked for,
-// and the ones among them that neighbours and the mesh keep from newcomers.
+// Places returns two numbers for a node of at most most connections, which must be 4 or more. taken is the number of
+// links that other peers may ask for. kept is the number of these that neighbours and the mesh keep from newcomers.
 func Places(most int) (taken, kept int) {
 	taken = most / 2
 	return taken, taken - max(1, taken/4)
 }
 
-// Taken is a link that another peer asked for.
+// Taken is a link for which another peer asked.
 type Taken struct {
 	Peer            string
-	Group           string // its address group, as in package admission; "": not known
+	Group           string // address group of the peer, as in package admission; "": not known
 	Neighbour, Mesh bool
-	Busy            bool          // something is under way on it
+	Busy            bool          // a stream on it is open
 	Age, Idle       time.Duration // since it began; since it was last used
 }
 
-// rank orders links taken: neighbours keep their places before the mesh, and that before others.
+// rank orders taken links: neighbours keep their places before the mesh, and the mesh before others.
 func (t Taken) rank() int {
 	switch {
 	case t.Neighbour:
@@ -41,14 +41,14 @@ func (t Taken) rank() int {
 	return 2
 }
 
-// group returns the name of an address group, or one of the peer's own.
+// group returns the name of the peer's address group, or else a name that only this peer has.
 func (t Taken) group() string { return cmp.Or(t.Group, "peer "+t.Peer) }
 
-// Yields returns the link taken that gives way to a newcomer from an address group; ok is false if none does. A link that
-// has not lasted for two seconds stays, and so does one of another group that has no more links than the newcomer's. Where
-// a group has at least two more, the youngest of that group's least rank goes. Else the kept oldest links of neighbours,
-// and then of the mesh, stay. Of the others, links with nothing under way go first, and of these the one unused for
-// longest. It reorders the links. O(n log n).
+// Yields returns the peer whose taken link gives way to a newcomer of an address group; ok is false if none does. A
+// link younger than two seconds stays. So does one of another group that has no more links than the newcomer's. If the
+// largest group has at least two more, the youngest of its least important links goes. Otherwise the oldest kept links
+// of neighbours, and then of the mesh, stay. Of the other links, those not in use go first, and of these the longest
+// unused. It reorders the links. O(n log n).
 func Yields(taken []Taken, kept int, group string) (p string, ok bool) {
 	slices.SortFunc(taken, func(a, b Taken) int {
 		return cmp.Or(a.rank()-b.rank(), cmp.Compare(b.Age, a.Age), cmp.Compare(a.Peer, b.Peer))

@@ -2,8 +2,8 @@ package core
 
 import "time"
 
-// Lifetime of a summary from its first receipt, and the most of one that was renewed again and again without a change. Who
-// has been there for long is likely to stay for as long. Its summary doubles its lifetime with each renewal.
+// Lifetime is the time for which a summary counts after its first receipt. Each renewal without a change doubles it, up
+// to mostLifetime: a peer that has been there for long is likely to stay for as long again.
 const (
 	Lifetime     = 2 * time.Hour
 	mostLifetime = 16 * Lifetime
@@ -15,44 +15,45 @@ const (
 	MostSpacing  = 20 * time.Second
 )
 
-// IdleLife is the time that a link that nothing needs may be idle before it is closed.
+// IdleLife is the time after which an idle link that nothing needs is closed.
 const IdleLife = 30 * time.Second
 
-// GoodbyeTime is the longest time that a leaving peer waits for its last messages to go out.
+// GoodbyeTime is the longest time that a leaving peer waits until its last messages are sent.
 const GoodbyeTime = 200 * time.Millisecond
 
 const (
-	settle  = 500 * time.Millisecond // from the first change after a quiet time to a new epoch
-	moving  = 3 * time.Second        // least time between epochs when only addresses change
-	enough  = 1000                   // changes of one key in this number make an epoch due
-	overdue = 2 * time.Minute        // most time that fewer changes wait for others
+	settle  = 500 * time.Millisecond // time from the first change after a quiet time to a new epoch
+	moving  = 3 * time.Second        // least time between epochs if only addresses change
+	enough  = 1000                   // changes of one key in this many make an epoch due
+	overdue = 2 * time.Minute        // most time that fewer changes wait for more
 
-	// restAfter bounds the share of processor time that epochs under a previous seed may take: each reads all keys.
+	// restAfter bounds the processor time for epochs under a previous seed, each of which reads all keys. The pause
+	// after one is restAfter times as long as its making.
 	restAfter = 50
 
 	never = time.Duration(1<<63 - 1)
 )
 
 // schedule decides when a new epoch is due. An epoch costs each neighbour a signed header, some 240 bytes, and 8 to 15
-// bits for each key added or removed. So a few changes wait for others, unless the last epoch was long ago: a time
-// without changes is quiet if it was as long as the spacing.
+// bits for each key added or removed. So a few changes wait for more. They do not wait after a quiet time, which is
+// one without changes that lasted at least the spacing.
 type schedule struct {
-	changes int           // that wait for an epoch
-	since   time.Duration // when the first of them came
-	urgent  bool          // nothing but an epoch can tell of them
+	changes int           // number of changes that wait for an epoch
+	since   time.Duration // when the first of them occurred
+	urgent  bool          // only an epoch can carry them
 	carried bool          // tails have carried changes since the last epoch
-	tailed  time.Duration // when they carried the first of them
+	tailed  time.Duration // when they carried the first of these changes
 	moved   bool          // the addresses that go with the epoch have changed
 	movedAt time.Duration
 
-	begun   bool          // there was an epoch
+	begun   bool          // there was an epoch before
 	last    time.Duration // when the last one was begun
-	life    time.Duration // of it
-	keys    int           // in it
+	life    time.Duration // lifetime of the last one
+	keys    int           // number of keys in the last one
 	spacing time.Duration // least time between epochs
 }
 
-// wait sets the number of changes that wait for an epoch, earlier ones included.
+// wait sets the number of changes that wait for an epoch, with those that waited before.
 func (s *schedule) wait(now time.Duration, changes int, urgent bool) {
 	if s.changes == 0 {
 		s.since = now
@@ -60,21 +61,21 @@ func (s *schedule) wait(now time.Duration, changes int, urgent bool) {
 	s.changes, s.urgent = changes, s.urgent || urgent
 }
 
-// tail notes that a tail carries changes. A later epoch takes them in.
+// tail records that a tail carries the waiting changes. A later epoch includes them.
 func (s *schedule) tail(now time.Duration) {
 	if !s.carried {
 		s.carried, s.tailed = true, now
 	}
 }
 
-// move notes that the addresses that go with an epoch have changed.
+// move records that the addresses that go with an epoch have changed.
 func (s *schedule) move(now time.Duration) {
 	if !s.moved {
 		s.moved, s.movedAt = true, now
 	}
 }
 
-// due returns when the next epoch is due, or never.
+// due returns when the next epoch is due; never if none is.
 func (s *schedule) due() time.Duration {
 	at := never
 	if s.begun && s.moved {
@@ -105,7 +106,7 @@ func (s *schedule) changed() time.Duration {
 	return max(at, s.since+overdue)
 }
 
-// begin notes that an epoch begins now, with all changes so far, and returns its lifetime.
+// begin records that an epoch with all changes so far begins now. It returns the epoch's lifetime.
 func (s *schedule) begin(now time.Duration) time.Duration {
 	life := Lifetime
 	if s.begun && s.changes == 0 && !s.carried && !s.moved {

@@ -12,7 +12,7 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// view is routing's view: the overlay's directory, and the changes since its summaries by the tails.
+// view gives routing the overlay's directory, corrected by the changes in tails.
 type view struct {
 	*overlay.Overlay
 	m *Machine
@@ -20,11 +20,11 @@ type view struct {
 
 var _ routing.View = view{}
 
-// addedRate is the assumed false-positive rate of a key in a tail, which has 48 bits of the key's hash.
+// addedRate is the assumed false-positive rate of a key in a tail. A tail has 48 bits of the key's hash.
 const addedRate = 1.0 / (1 << 40)
 
-// Candidates returns the peers whose summary has the key and whose tails do not remove it, and the peers whose tails
-// add it.
+// Candidates returns the peers whose summary matches the key and whose tails do not remove it, and the peers whose
+// tails add it.
 func (v view) Candidates(key []byte, f summary.Fingerprint) []overlay.Candidate {
 	out := v.Overlay.Candidates(key, f)
 	if v.m.Tails == nil {
@@ -34,7 +34,7 @@ func (v view) Candidates(key []byte, f summary.Fingerprint) []overlay.Candidate 
 	linked := v.Linked()
 	for _, p := range v.m.Tails.Added(f) {
 		if v.m.Tails.Removed(p, f) {
-			continue // it has left
+			continue // it was removed again
 		}
 		if at := slices.IndexFunc(out, func(c overlay.Candidate) bool { return c.Peer == p }); at >= 0 {
 			out[at].Rate = addedRate
@@ -46,17 +46,17 @@ func (v view) Candidates(key []byte, f summary.Fingerprint) []overlay.Candidate 
 	return out
 }
 
-// HasSummary reports whether something of a peer's summary is held.
+// HasSummary reports whether a part of a peer's summary is held.
 func (v view) HasSummary(p wire.PeerID) bool {
 	_, ok := v.Held(p)
 	return ok
 }
 
-// usefulRate is the highest false-positive rate at which a summary's match counts for Matches.
+// usefulRate is the highest false-positive rate of a summary at which Matches relies on it.
 const usefulRate = 0.01
 
-// Matches reports whether a peer probably has a key, by its tails or its summary. The fingerprint f is of the present
-// seed.
+// Matches reports whether a peer probably has a key, by its tails or its summary. The fingerprint f must be under the
+// present seed.
 func (m *Machine) Matches(p wire.PeerID, f summary.Fingerprint) bool {
 	if m.Tails != nil && m.Tails.Removed(p, f) {
 		return false
@@ -65,13 +65,13 @@ func (m *Machine) Matches(p wire.PeerID, f summary.Fingerprint) bool {
 	return m.Added(p, f) || ok && held.Header().Seed == m.seed && held.FalsePositiveRate() <= usefulRate && held.Contains(f)
 }
 
-// Added reports whether a peer's tails add a key since its summary, and do not remove it later. That is sure but for
-// lies.
+// Added reports whether a peer's tails add a key since its summary, and do not remove it later. This is certain unless
+// the peer lies.
 func (m *Machine) Added(p wire.PeerID, f summary.Fingerprint) bool {
 	return m.Tails != nil && slices.Contains(m.Tails.Added(f), p) && !m.Tails.Removed(p, f)
 }
 
-// Fresh returns the age of what is known of a linked peer's keys.
+// Fresh returns the age of what is known of a linked peer's keys; false if it is not known.
 func (v view) Fresh(p wire.PeerID) (age time.Duration, ok bool) {
 	if v.m.Tails == nil {
 		return 0, false
@@ -79,7 +79,7 @@ func (v view) Fresh(p wire.PeerID) (age time.Duration, ok bool) {
 	return v.m.Tails.Fresh(v.m.now, p)
 }
 
-// header returns the header of the summary that answers for a peer; false if there is none.
+// header returns the header of the summary held of a peer; false if there is none.
 func (m *Machine) header(p wire.PeerID) (summary.Header, bool) {
 	held, ok := m.Overlay.Held(p)
 	if !ok {
@@ -88,19 +88,19 @@ func (m *Machine) header(p wire.PeerID) (summary.Header, bool) {
 	return held.Header(), true
 }
 
-// room returns the number of bytes that may go to a linked peer now.
+// room returns the number of bytes that may be sent to a linked peer now.
 func (m *Machine) room(p wire.PeerID) int { return m.Overlay.Room(m.now, p) }
 
 const (
-	// pulseShare is the part of the line's budget that pulses may take, of pulseBytes each.
+	// pulseShare is the share of the line's budget that pulses may take, of pulseBytes each.
 	pulseShare = 1.0 / 50
 	pulseBytes = 60
 	leastPulse = 2 * time.Second
 	mostPulse  = 30 * time.Second
 )
 
-// answered has the tails ask a linked peer that lacks a key for the position of its tails, so that the next search for
-// a key that nobody has asks nobody. That helps where every peer known is linked. In a larger network a search asks
+// answered makes the tails ask a linked peer that lacks a key for the position of its tails. Then the next search for
+// a key that nobody has asks nobody. This helps only if every known peer is linked: in a larger network a search asks
 // beyond the links anyway.
 func (m *Machine) answered(in event.Answered) {
 	has, ok := in.Answer.(wire.HaveAnswer)
@@ -109,7 +109,8 @@ func (m *Machine) answered(in event.Answered) {
 	}
 }
 
-// pulse returns the least interval at which links that ask for it hear where the node's own tails are.
+// pulse returns the least time between two messages that tell a link the position of the node's own tails, if the link
+// asks for them.
 func (m *Machine) pulse() time.Duration {
 	line := m.Overlay.LineOut()
 	if line <= 0 {
@@ -119,7 +120,7 @@ func (m *Machine) pulse() time.Duration {
 	return min(max(time.Duration(each*float64(time.Second)), leastPulse), mostPulse)
 }
 
-// Candidates returns the peers that may hold a key, as queries see them.
+// Candidates returns the peers that may hold a key, as searches see them.
 func (m *Machine) Candidates(key []byte, f summary.Fingerprint) []overlay.Candidate {
 	return view{m.Overlay, m}.Candidates(key, f)
 }
