@@ -9,9 +9,9 @@ import (
 	manet "github.com/multiformats/go-multiaddr/net"
 )
 
-// Addresses returns the addresses of a peer as seen from here, each with /p2p/ID, the likeliest to be dialled with
-// success first. For a peer on the same machine loopback comes first. Then come private and public addresses, relays,
-// and loopback of other machines.
+// Addresses returns the addresses of peer p as seen from here, each with /p2p/ID. The most likely to be dialled with
+// success come first: loopback if p is on this machine, private addresses, public ones, relays, and loopback of
+// another machine.
 func Addresses(p, here peer.AddrInfo) []string {
 	local := p.ID == here.ID || sameMachine(p.Addrs, here.Addrs)
 	addrs := slices.Clone(p.Addrs)
@@ -43,8 +43,8 @@ func order(a ma.Multiaddr, local bool) int {
 	return 2
 }
 
-// sameMachine reports whether two peers share an address other than loopback. It assumes so if either has none but
-// loopback.
+// sameMachine reports whether two peers share an address other than loopback. It returns true if either peer has only
+// loopback addresses.
 func sameMachine(a, b []ma.Multiaddr) bool {
 	there, other := make(map[string]bool), false
 	for _, x := range a {

@@ -69,8 +69,8 @@ type Status struct {
 	Mirror       *Mirror           `json:"mirror,omitempty"`   // absent: there is none
 }
 
-// Standing returns a text for the error of a bootstrap peer: is full, is of another network, does not answer or was not
-// tried yet. The text of nil is linked.
+// Standing returns a text for the error of a bootstrap peer: that it is full, is of another network, does not answer,
+// or was not tried yet. For nil it returns "linked".
 func Standing(err error) string {
 	if err == nil {
 		return "linked"
@@ -104,7 +104,7 @@ func (a *api) status(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, out)
 }
 
-// Peer is the node's knowledge of another node.
+// Peer describes another node, as far as this node knows it.
 type Peer struct {
 	ID        string  `json:"id"`
 	Connected bool    `json:"connected"`
@@ -115,10 +115,11 @@ type Peer struct {
 	Bytes     int     `json:"bytes"`
 	Rate      float64 `json:"false_positive_rate"`
 
-	Addresses []string `json:"addresses"`           // of its connections; without one, of its signed record
-	Known     []string `json:"known_by"`            // inbound or outbound, for connections that it or this node made; hello; summary
-	Chosen    string   `json:"chosen_by,omitempty"` // why it is a neighbour: overlap, near, random, inbound, …
-	Agent     string   `json:"agent,omitempty"`     // the program, as the peer declares it, with its version
+	Addresses []string `json:"addresses"` // of its connections; without one, those of its signed record
+	// How the peer is known: inbound or outbound (the direction of a connection), hello, summary
+	Known  []string `json:"known_by"`
+	Chosen string   `json:"chosen_by,omitempty"` // why it is a neighbour: overlap, near, random, inbound, …
+	Agent  string   `json:"agent,omitempty"`     // the program that the peer claims to run, with its version
 }
 
 func (a *api) peers(w http.ResponseWriter, r *http.Request) error {
@@ -148,7 +149,7 @@ func (a *api) peers(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, out)
 }
 
-// known returns where a peer is, and how it is known.
+// known returns the addresses of a peer, and how it is known.
 func (a *api) known(ctx context.Context, p node.PeerStatus) (addresses, by []string) {
 	addresses, by = []string{}, []string{}
 	for _, c := range a.Node.Host().Network().ConnsToPeer(p.ID) {
@@ -288,7 +289,7 @@ func parsePeer(name, text string) (peer.ID, error) {
 	return p, nil
 }
 
-// connect makes a connection to the peer of a multiaddr.
+// connect connects the node to the peer of a multiaddr.
 func (a *api) connect(w http.ResponseWriter, r *http.Request) error {
 	info, err := peer.AddrInfoFromString(r.FormValue("peer"))
 	if err != nil {
@@ -300,13 +301,13 @@ func (a *api) connect(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, map[string]string{"connected": info.ID.String()})
 }
 
-// Changed counts the keys of a request, and the changes that it made.
+// Changed counts the keys of a request, and those of them that it added or removed.
 type Changed struct {
 	Keys    int `json:"keys"`    // in the request
-	Changed int `json:"changed"` // of them: added or removed
+	Changed int `json:"changed"` // keys that were added or removed
 }
 
-// addKeys refuses unknown parameters: a misspelt "private" must not publish the keys.
+// addKeys refuses unknown parameters, because a misspelt "private" must not publish the keys.
 func (a *api) addKeys(w http.ResponseWriter, r *http.Request) error {
 	parameters := r.URL.Query() // a form, which curl -d declares, would take the body
 	for name := range parameters {
@@ -334,7 +335,7 @@ func (a *api) removeKeys(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// change reads keys, one a line, and changes them at once: so that a key that is none leaves all as it was.
+// change reads keys, one a line, and passes them to f together. So a malformed key leaves everything unchanged.
 func (a *api) change(w http.ResponseWriter, r *http.Request, f changeFunc) error {
 	keys, err := readKeys(r)
 	if err != nil {
@@ -347,7 +348,7 @@ func (a *api) change(w http.ResponseWriter, r *http.Request, f changeFunc) error
 	return writeJSON(w, Changed{len(keys), n})
 }
 
-// Has tells whether the node holds a key.
+// Has says whether the node holds a key.
 type Has struct {
 	Key string `json:"key"`
 	Has bool   `json:"has"`
@@ -372,10 +373,10 @@ func (a *api) hasKeys(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// maxLine bounds a key's text: a hex digit takes half a byte.
+// maxLine is the most bytes of a key's text, which has two hexadecimal digits for each byte.
 const maxLine = 2*maxKey + len(hexPrefix)
 
-// readKeys reads one key a line; empty lines are skipped. The parameter line is the number of the first.
+// readKeys reads one key a line and skips empty lines. The parameter line is the number of the first line, for errors.
 func readKeys(r *http.Request) (keys [][]byte, err error) {
 	n := 1
 	if text := r.URL.Query().Get("line"); text != "" {
@@ -421,7 +422,7 @@ func (a *api) listKeys(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// numberParameter returns a parameter that is a number of 0 or more; 0 where there is none.
+// numberParameter returns a parameter that is a number of 0 or more; 0 if it is missing.
 func numberParameter(r *http.Request, name string) (int, error) {
 	text := r.FormValue(name)
 	if text == "" {
@@ -434,7 +435,7 @@ func numberParameter(r *http.Request, name string) (int, error) {
 	return n, nil
 }
 
-// yesOrNo returns a parameter that is true or false; false where there is none.
+// yesOrNo returns a parameter that is true or false; false if it is missing.
 func yesOrNo(parameters url.Values, name string) (bool, error) {
 	if !parameters.Has(name) {
 		return false, nil
@@ -449,7 +450,7 @@ func yesOrNo(parameters url.Values, name string) (bool, error) {
 // maxMillis is the longest time that a parameter may give, in milliseconds: a year.
 const maxMillis = 365 * 24 * 60 * 60 * 1000
 
-// durationParameter returns a parameter in milliseconds; 0 where there is none.
+// durationParameter returns a parameter in milliseconds; 0 if it is missing.
 func durationParameter(r *http.Request, name string) (time.Duration, error) {
 	ms, err := numberParameter(r, name)
 	if err == nil && ms > maxMillis {
@@ -458,7 +459,7 @@ func durationParameter(r *http.Request, name string) (time.Duration, error) {
 	return time.Duration(ms) * time.Millisecond, err
 }
 
-// findOptions reads the key and the options of a query, and how long to wait until somebody has the key.
+// findOptions reads the key and the options of a query, and the time to wait until some peer has the key.
 func findOptions(r *http.Request) (key []byte, o node.QueryOptions, wait time.Duration, err error) {
 	if key, err = ParseKey(r.FormValue("key")); err != nil {
 		return nil, o, 0, err

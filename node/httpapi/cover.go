@@ -8,28 +8,28 @@ import (
 	"github.com/libp2p/go-libp2p/core/host"
 )
 
-// Cover is one of few peers that together hold many keys.
+// Cover is one of the few peers that together hold most of many keys.
 type Cover struct {
 	Peer      string   `json:"peer"`
 	Addresses []string `json:"addresses"`
-	Keys      []string `json:"keys"` // that it holds and none before it
+	Keys      []string `json:"keys"` // the keys that this peer holds and no peer listed before it
 }
 
-// CoverEnd is the last line of an answer to cover.
+// CoverEnd is the last line of the answer to cover.
 type CoverEnd struct {
 	End     string `json:"end"`     // done
-	Asked   int    `json:"asked"`   // keys
-	Covered int    `json:"covered"` // of them, held by the peers named
+	Asked   int    `json:"asked"`   // number of keys asked for
+	Covered int    `json:"covered"` // number of these keys that the listed peers hold
 }
 
-// The default numbers of peers that cover and similar name, and the largest number.
+// Default numbers of peers that cover and similar list, and the largest number that a request may ask for.
 const (
 	DefaultTop     = 3
 	DefaultSimilar = 10
 	MaxTop         = 1000
 )
 
-// topParameter returns the largest number of peers to name.
+// topParameter returns the parameter top, the most peers to list; otherwise if it is missing.
 func topParameter(r *http.Request, otherwise int) (int, error) {
 	text := r.URL.Query().Get("top")
 	if text == "" {
@@ -42,7 +42,7 @@ func topParameter(r *http.Request, otherwise int) (int, error) {
 	return top, nil
 }
 
-// cover answers with a line for each of the peers that together hold most of some keys, and one for their union.
+// cover answers with a line for each of the peers that together hold most of the given keys, and a CoverEnd.
 func (a *api) cover(w http.ResponseWriter, r *http.Request) error {
 	top, err := topParameter(r, DefaultTop)
 	if err != nil {

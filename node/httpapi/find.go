@@ -19,35 +19,39 @@ type Provider struct {
 	Addresses []string `json:"addresses"`
 }
 
-// FindEnd is the last line of an answer to find: the cost of the query.
+// FindEnd is the last line of the answer to find. It tells the cost of the query.
 type FindEnd struct {
 	End     string  `json:"end"` // enough, exhausted, out of budget, out of time, …
 	Key     string  `json:"key"`
 	Found   int     `json:"found"`
-	Probes  int     `json:"probes"`       // peers asked whether they hold it
-	False   int     `json:"false_probes"` // of the probes, those answered no
-	Message int     `json:"messages"`     // sent and received for it
+	Probes  int     `json:"probes"`       // peers asked whether they hold the key
+	False   int     `json:"false_probes"` // probes that were answered no
+	Message int     `json:"messages"`     // messages sent and received for the query
 	Elapsed float64 `json:"elapsed_ms"`
-	Covered float64 `json:"covered"`         // share of the network that was asked or is known here, in [0, 1]
-	AsOf    float64 `json:"as_of"`           // ms: age of the oldest word of a linked peer gone by in place of a question; 0: none was
-	Asked   []Asked `json:"asked,omitempty"` // every question about the key, in order
-	More    int     `json:"inquiries"`       // peers asked, besides, for more contacts: two messages each
+	// Share of the network, in [0, 1], that this node knows or that was asked
+	Covered float64 `json:"covered"`
+	// Age, in ms, of the oldest statement of a linked peer that was used in place of a question; 0: none was used
+	AsOf  float64 `json:"as_of"`
+	Asked []Asked `json:"asked,omitempty"` // every question about the key, in order
+	More  int     `json:"inquiries"`       // other peers asked for more contacts, two messages each
 }
 
-// Asked is one question of a query: the peer, the reason and the answer.
+// Asked is one question of a query: the peer, the reason, and the answer.
 type Asked struct {
 	Peer        string  `json:"peer"`
 	Why         string  `json:"why"`
-	Probability float64 `json:"probability"` // that it holds the key, as estimated before
+	Probability float64 `json:"probability"` // estimated before: that the peer holds the key
 	Result      string  `json:"result"`
 	Names       int     `json:"names,omitempty"`
-	At          float64 `json:"at_ms"`           // from the query's begin to the question
-	Took        float64 `json:"took_ms"`         // from the question to its last answer; or until it was given up; 0: pending
-	Bytes       int     `json:"bytes,omitempty"` // of the messages of question and answers
-	Range       string  `json:"range,omitempty"` // of one asked for names, that its answer counts for: first bits of places, or all
+	At          float64 `json:"at_ms"` // time from the beginning of the query to the question
+	// Time from the question to its last answer, or until it was given up; 0: still waiting
+	Took  float64 `json:"took_ms"`
+	Bytes int     `json:"bytes,omitempty"` // of the messages, question and answers together
+	// If the peer was asked for names: the range that its answer counts for, as the first bits of its places, or all
+	Range string `json:"range,omitempty"`
 }
 
-// find answers with a line for each provider as it is found, this node included, and one for how the query went.
+// find answers with a line for each provider as it is found, this node included, and a FindEnd.
 func (a *api) find(w http.ResponseWriter, r *http.Request) error {
 	key, o, wait, err := findOptions(r)
 	if err != nil {
@@ -91,7 +95,7 @@ func (a *api) find(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// await waits until somebody has a key, or the time is over.
+// await waits until a peer is known to have a key, or until the time wait is over.
 func (a *api) await(r *http.Request, key []byte, wait time.Duration) {
 	if wait <= 0 {
 		return
@@ -103,7 +107,7 @@ func (a *api) await(r *http.Request, key []byte, wait time.Duration) {
 	}
 }
 
-// beginTime is the longest time that find waits for the first connections of a node that has just started.
+// beginTime is the longest time that find and cover wait for the first connections of a node that has just started.
 const beginTime = 3 * time.Second
 
 func (a *api) waitBegun(ctx context.Context) {

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// Guard refuses, with status 403, requests that a foreign web page may have sent by way of a browser on this machine or
-// network. It lets a request in under an IP address, localhost, a name below localhost and the names given, in any
-// case. Every other name may be a foreign page's own, pointed at this machine so that the page can read the answers.
-// Names without a dot are no exception: the local network resolves them.
+// Guard refuses, with status 403, requests that a foreign web page may have sent through a browser on this machine or
+// network. It accepts a request whose Host is an IP address, localhost, a name below localhost, or one of names, in
+// any case. Any other name may be the page's own, which it points to this machine so that it can read the answers.
+// Names without a dot are refused, too, because the local network resolves them.
 //
-// Under its own names, it refuses requests that browsers mark as sent by other sites, except links to pages, whose
-// paths end in a slash. Programs that are not browsers send no marks.
+// Under accepted names, it refuses requests that browsers mark as sent by other sites. Links to pages, whose paths end
+// in a slash, are accepted all the same. Programs that are not browsers send no marks.
 func Guard(h http.Handler, names ...string) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -35,7 +35,7 @@ var (
 	errSite = errors.New("requests of other sites are refused")
 )
 
-// ownHost reports whether a Host header names this machine.
+// ownHost reports whether a Host header has an IP address, a local name, or one of names.
 func ownHost(host string, names []string) bool {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h
@@ -48,7 +48,7 @@ func ownHost(host string, names []string) bool {
 		slices.ContainsFunc(names, func(name string) bool { return name != "" && strings.ToLower(name) == host })
 }
 
-// fromElsewhere reports whether a browser marked a request as another site's, and it is not a link to a page.
+// fromElsewhere reports whether a browser marked a request as another site's, and the request is not a link to a page.
 func fromElsewhere(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "none", "same-origin":

@@ -9,20 +9,20 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// JoinEnd is the last line of an answer to join: the bytes moved for it, without the network's own.
+// JoinEnd is the last line of the answer to join. It tells the bytes moved, without the overhead of the network.
 type JoinEnd struct {
 	End        string  `json:"end"`        // done
-	Peers      int     `json:"peers"`      // whose keys were joined
+	Peers      int     `json:"peers"`      // number of peers whose keys were joined
 	Common     int     `json:"common"`     // keys that all hold
-	Candidates int     `json:"candidates"` // keys sent by all together
+	Candidates int     `json:"candidates"` // keys that all peers together sent
 	Filters    int     `json:"filter_bytes"`
 	Keys       int     `json:"key_bytes"`
 	Moved      int     `json:"moved_bytes"` // filters and keys
-	Shipping   int     `json:"all_bytes"`   // that sending all keys would have taken
+	Shipping   int     `json:"all_bytes"`   // bytes that sending all keys would have taken
 	Elapsed    float64 `json:"elapsed_ms"`
 }
 
-// join answers with a line for each key that all of some peers hold, and one for the cost.
+// join answers with a line for each key that all of the given peers hold, and a JoinEnd.
 func (a *api) join(w http.ResponseWriter, r *http.Request) error {
 	peers, err := joinPeers(r)
 	if err != nil {
@@ -53,7 +53,7 @@ func (a *api) join(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// maxJoined bounds the peers of a join: the filters of all are held at a time.
+// maxJoined is the most peers of a join, because the filters of all are in memory at the same time.
 const maxJoined = 32
 
 func joinPeers(r *http.Request) (out []peer.ID, err error) {

@@ -12,23 +12,23 @@ import (
 	mh "github.com/multiformats/go-multihash"
 )
 
-// ErrKeyText means that a text is no key.
+// ErrKeyText means that a text does not stand for a key.
 var ErrKeyText = errors.New("no key")
 
-// hexPrefix marks keys given in hexadecimal digits.
+// hexPrefix precedes a key in hexadecimal digits.
 const hexPrefix = "hex:"
 
-// maxKey is the longest key, in bytes.
+// maxKey is the most bytes of a key.
 const maxKey = 1024
 
-// maxText is more bytes than any text of a key has: to decode a CID takes time that grows with the square of its length,
-// minutes for 1 MiB.
+// maxText is more bytes than a key's text can have. Decoding a CID takes time that grows with the square of its
+// length, minutes for 1 MiB.
 const maxText = 4 * maxKey
 
-// ParseKey returns the key that a text stands for. That is the multihash of a CID, the bytes of "hex:" and hexadecimal
-// digits, or else the bytes of the text itself. The error is ErrKeyText if the text is empty or longer than 1024 bytes,
-// or if the digits are wrong. It is ErrKeyText too if the text looks like a CID without being one: it was probably
-// copied wrong, and nobody would ever find it.
+// ParseKey returns the key that a text stands for: the multihash of a CID; the bytes whose hexadecimal digits follow
+// "hex:"; or else the bytes of the text itself. The error is ErrKeyText if the key is empty or longer than 1024 bytes,
+// or if the digits are wrong. It is ErrKeyText, too, if the text looks like a CID but is not one: it was probably
+// copied wrong, and no peer would ever have it.
 func ParseKey(text string) ([]byte, error) {
 	if len(text) > maxText {
 		return nil, fmt.Errorf("%w: %q has %d bytes, must have 1 to %d", ErrKeyText, shorten(text), len(text), maxKey)
@@ -56,7 +56,7 @@ func ParseKey(text string) ([]byte, error) {
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/=" // of CIDs, all multibases
 
-// mayBeCID rules out most texts that are no CID: texts that are too short, or have characters outside its alphabets.
+// mayBeCID rules out most texts that are not CIDs: those that are too short, or have characters that no CID has.
 func mayBeCID(text string) bool {
 	if len(text) < 8 {
 		return false
@@ -69,8 +69,8 @@ func mayBeCID(text string) bool {
 	return true
 }
 
-// meantAsCID reports whether a text begins as the CIDs of SHA-256 hashes do and is about as long. Those have 46
-// characters with Qm in version 0, 59 with bafk or bafy in version 1. Hexadecimal digits never begin so.
+// meantAsCID reports whether a text begins like a CID of a SHA-256 hash and has about its length. Version 0 has 46
+// characters and begins with Qm. Version 1 has 59 and begins with bafk or bafy. Hexadecimal digits never begin so.
 func meantAsCID(text string) bool {
 	if strings.ContainsAny(text, "-_+/=") {
 		return false
@@ -81,8 +81,9 @@ func meantAsCID(text string) bool {
 	return len(text) >= 56 && len(text) <= 62 && (strings.HasPrefix(text, "bafk") || strings.HasPrefix(text, "bafy"))
 }
 
-// FormatKey returns a text that stands for a key: the CID of a multihash, in version 1 with codec raw. Other keys stand
-// for themselves if they can be printed on a line, and else become hexadecimal digits. ParseKey is its inverse.
+// FormatKey returns a text that stands for a key. For a multihash it is the CID of version 1 with codec raw. Other
+// keys stand for themselves if they can be printed on a line; else the text is hexadecimal digits. ParseKey is the
+// inverse.
 func FormatKey(key []byte) string {
 	if _, err := mh.Cast(key); err == nil {
 		if c := cid.NewCidV1(cid.Raw, key); c.Defined() {
@@ -102,8 +103,8 @@ func standsFor(text string, key []byte) bool {
 	return err == nil && string(b) == string(key)
 }
 
-// printable reports whether s can stand on a line of its own, as an argument that is no flag and not "-" for standard
-// input.
+// printable reports whether s can stand on a line of its own, and as an argument of a command: one that is neither a
+// flag nor "-" for standard input.
 func printable(s string) bool {
 	if !utf8.ValidString(s) || s == "" || s[0] == '-' || strings.TrimSpace(s) != s {
 		return false

@@ -15,7 +15,7 @@ import (
 	"github.com/venn-p2p/venn/node"
 )
 
-// Ping is a round trip to a peer.
+// Ping is the result of a round trip to a peer.
 type Ping struct {
 	Peer string  `json:"peer"`
 	RTT  float64 `json:"rtt_ms"`
@@ -48,7 +48,7 @@ func (a *api) disconnect(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, map[string]string{"disconnected": p.String()})
 }
 
-// backup answers with a backup (package store). One that breaks off lacks its checksum.
+// backup answers with a backup (package store). If the answer breaks off, it lacks the checksum at the end.
 func (a *api) backup(w http.ResponseWriter, r *http.Request) error {
 	if a.Backup == nil {
 		return fault{http.StatusNotImplemented, errors.New("this program keeps nothing")}
@@ -57,7 +57,7 @@ func (a *api) backup(w http.ResponseWriter, r *http.Request) error {
 	return a.Backup(r.Context(), w)
 }
 
-// shutdown ends the daemon, after an answer that announces it.
+// shutdown announces in its answer that the program ends, and then ends it.
 func (a *api) shutdown(w http.ResponseWriter, _ *http.Request) error {
 	if a.Shutdown == nil {
 		return fault{http.StatusNotImplemented, errors.New("this program does not end on request")}
@@ -84,21 +84,22 @@ func (a *api) logLevel(w http.ResponseWriter, r *http.Request) error {
 
 // Event is something that happened to the node.
 type Event struct {
-	Type  string    `json:"type"` // linked, unlinked, chosen or dropped (as a neighbour), learned, tail or published
+	// Linked, unlinked, chosen (as a neighbour), dropped (as a neighbour), learned, tail or published
+	Type  string    `json:"type"`
 	Time  time.Time `json:"time"`
 	Peer  string    `json:"peer,omitempty"`  // the other end of the link, or the origin of what was learned
-	Epoch string    `json:"epoch,omitempty"` // of the summary
-	Parts int       `json:"parts,omitempty"` // held of it, or published
-	Keys  int       `json:"keys,omitempty"`  // in the summary published
-	Bytes int       `json:"bytes,omitempty"` // of it
+	Epoch string    `json:"epoch,omitempty"` // epoch of the summary
+	Parts int       `json:"parts,omitempty"` // parts of the summary that are held, or were published
+	Keys  int       `json:"keys,omitempty"`  // keys in the published summary
+	Bytes int       `json:"bytes,omitempty"` // bytes of the published summary
 
-	Number  uint32 `json:"number,omitempty"`  // of a tail, from 1 in each epoch
-	Added   int    `json:"added,omitempty"`   // keys since the summary, by its tails
-	Removed int    `json:"removed,omitempty"` // likewise
+	Number  uint32 `json:"number,omitempty"`  // number of the tail, from 1 in each epoch
+	Added   int    `json:"added,omitempty"`   // keys that the origin's tails have added since the summary
+	Removed int    `json:"removed,omitempty"` // keys that they have removed since the summary
 }
 
-// events answers with a line for each peer linked now, and then for each event. It ends after count events or when the
-// client goes.
+// events answers with a line for each peer that is linked now, and then with a line for each event. It ends after
+// count lines, if count is above 0, or when the client closes the connection.
 func (a *api) events(w http.ResponseWriter, r *http.Request) error {
 	count, err := numberParameter(r, "count")
 	if err != nil {
@@ -138,10 +139,11 @@ func (a *api) events(w http.ResponseWriter, r *http.Request) error {
 	}
 }
 
-// eventQueue is the number of events that may wait for a client before further ones are dropped.
+// eventQueue is the most events that wait for a client. Further ones are dropped.
 const eventQueue = 1024
 
-// drained passes on events until the subscription is closed. It leaves some out rather than keep the bus waiting.
+// drained returns a channel with the subscription's events, until the subscription is closed. When the channel is full
+// it drops events, so that the bus never waits.
 func drained(events event.Subscription) <-chan any {
 	feed := make(chan any, eventQueue)
 	go func() {

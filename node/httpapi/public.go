@@ -8,15 +8,15 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// routingTime is for one look for providers: longer than a query takes, shorter than clients wait.
+// routingTime is the most time for one search for providers: more than a query takes, and less than clients wait.
 const routingTime = 20 * time.Second
 
-// Public returns the handler for programs on the machine: /routing/v1, metrics and health. It changes nothing.
+// Public returns the handler for programs on the same machine: /routing/v1, metrics and health. It changes nothing.
 func Public(c Config) http.Handler {
 	a := newAPI(c, "public")
 	mux := http.NewServeMux()
 	a.common(mux)
-	var registry prometheus.Registerer = prometheus.NewRegistry() // or boxo's server takes the process's
+	var registry prometheus.Registerer = prometheus.NewRegistry() // without one, boxo's server would use the process's
 	if a.Registry != nil {
 		registry = a.Registry
 	}

@@ -13,18 +13,18 @@ import (
 // Reach describes how other peers can dial this one.
 type Reach struct {
 	How       string   `json:"how"`              // public, mapped, relayed, local, unknown or not
-	Addresses []string `json:"addresses"`        // that peers learn
-	Advice    string   `json:"advice,omitempty"` // for a peer that peers elsewhere cannot reach
+	Addresses []string `json:"addresses"`        // addresses that peers learn
+	Advice    string   `json:"advice,omitempty"` // what to do so that peers elsewhere can reach this one
 }
 
-// The ways in which a peer is reached, with advice about them.
+// The ways in which other peers reach this one.
 const (
-	reachPublic  = "public"  // at an address of its own machine
-	reachMapped  = "mapped"  // at an address of a router, which forwards a port
+	reachPublic  = "public"  // at an address of this machine
+	reachMapped  = "mapped"  // at an address of a router that forwards a port
 	reachRelayed = "relayed" // through a relay
 	reachLocal   = "local"   // from the same network only: it has no public address
-	reachUnknown = "unknown" // nobody has tried yet
-	reachNot     = "not"     // others tried in vain
+	reachUnknown = "unknown" // no other peer has tried yet
+	reachNot     = "not"     // other peers tried in vain
 )
 
 var reachAdvice = map[string]string{
@@ -33,13 +33,13 @@ var reachAdvice = map[string]string{
 	reachNot:     "forward a port on the router and name its address (addresses.announce_also), or name a relay (nat.relays)",
 }
 
-// autonat is a libp2p host that knows which of its addresses others have reached.
+// autonat is implemented by a libp2p host that knows at which of its addresses others have reached it.
 type autonat interface {
 	ConfirmedAddrs() (reachable, unreachable, unknown []ma.Multiaddr)
 	Reachability() network.Reachability
 }
 
-// reach describes how a host is reached, as far as it knows.
+// reach tells how other peers reach a host, as far as the host knows.
 func reach(h host.Host) Reach {
 	a, ok := h.(autonat)
 	if !ok {
@@ -49,8 +49,8 @@ func reach(h host.Host) Reach {
 	return reachOf(h.Addrs(), reachable, unreachable, a.Reachability())
 }
 
-// reachOf judges how a host is reached. It takes the addresses told to peers; those among them that others reached, and
-// tried in vain; and libp2p's verdict on the host.
+// reachOf tells how other peers reach a host. told are the addresses that peers learn; reachable and unreachable are
+// those of them that others have reached, and have tried in vain. verdict is libp2p's own judgement.
 func reachOf(told, reachable, unreachable []ma.Multiaddr, verdict network.Reachability) Reach {
 	r := Reach{Addresses: []string{}}
 	var public []ma.Multiaddr

@@ -18,16 +18,17 @@ import (
 	"github.com/venn-p2p/venn/node"
 )
 
-// delegated serves a node as a delegated router. It finds providers and peers. It has neither IPNS nor anything that
-// only a DHT can do.
+// delegated serves a node as a delegated router, which finds providers and peers. It supports neither IPNS nor
+// anything else that only a DHT can do.
 type delegated struct {
-	node    *node.Node
-	servers func(context.Context, peer.AddrInfo) []peer.AddrInfo // servers of a holder; nil: itself
+	node *node.Node
+	// servers returns the peers that serve a holder's content. nil: the holder itself does.
+	servers func(context.Context, peer.AddrInfo) []peer.AddrInfo
 }
 
 var _ server.DelegatedRouter = delegated{}
 
-// FindProviders begins to look for peers that hold c, for limit of them, or for all if it is 0.
+// FindProviders begins to search for peers that hold c: for limit of them, or for all if limit is 0.
 func (d delegated) FindProviders(ctx context.Context, c cid.Cid, limit int) (iter.ResultIter[types.Record], error) {
 	if !c.Defined() {
 		return nil, fmt.Errorf("httpapi: %w: undefined CID", ErrKeyText)
@@ -42,11 +43,11 @@ func (d delegated) FindProviders(ctx context.Context, c cid.Cid, limit int) (ite
 	return it, nil
 }
 
-// atOnce is the number of holders asked at a time for the peers that serve their content.
+// atOnce is the most holders that are asked at the same time which peers serve their content.
 const atOnce = 16
 
-// look sends to found, for each holder, the peers that serve its content, as they come: a holder that does not answer
-// delays no other. This node is the first if own is set: it holds the key.
+// look sends to found the peers that serve each holder's content, as the answers arrive: a holder that does not answer
+// delays no other. If own is set, this node holds the key, and is the first holder. At the end look closes found.
 func (d delegated) look(ctx context.Context, c cid.Cid, limit int, own bool, found chan<- peer.AddrInfo) {
 	defer close(found)
 	var wg sync.WaitGroup
@@ -76,7 +77,7 @@ func (d delegated) look(ctx context.Context, c cid.Cid, limit int, own bool, fou
 	}
 }
 
-// providers are the answers to FindProviders, as they come.
+// providers iterates over the answers to FindProviders, as they arrive. It returns each peer once.
 type providers struct {
 	cancel context.CancelFunc
 	found  chan peer.AddrInfo
@@ -111,7 +112,7 @@ func record(info peer.AddrInfo) *types.PeerRecord {
 	return r
 }
 
-// FindPeers returns the certified addresses of a peer, if they are known here.
+// FindPeers returns the certified addresses of a peer, if this node knows them.
 func (d delegated) FindPeers(ctx context.Context, p peer.ID, _ int) (iter.ResultIter[*types.PeerRecord], error) {
 	info, err := d.node.FindPeer(ctx, p)
 	if err != nil {

@@ -29,44 +29,45 @@ import (
 	"github.com/venn-p2p/venn/overlay/admission"
 )
 
-// Config holds the services of the API, and its limits.
+// Config holds what the API serves, and its limits.
 type Config struct {
 	Node *node.Node // required
-	// Keys lists the node's keys. Required by Control.
+	// Keys lists the node's keys. Control requires it.
 	Keys func(context.Context) iter.Seq2[[]byte, error]
-	// Add adds keys for a client; nil: Node.Add.
+	// Add adds keys for a client. nil: Node.Add does.
 	Add func(ctx context.Context, keys ...[]byte) (added int, err error)
-	// Servers returns the peers that serve the content of a peer, if they are not the peer itself. It is called for
-	// many peers at once. nil: from itself.
+	// Servers returns the peers that serve the content of a peer. It is called for many peers at the same time. nil:
+	// every peer serves its own.
 	Servers func(context.Context, peer.AddrInfo) []peer.AddrInfo
-	// Removals keeps a mark of removed keys. nil: status leaves it out.
+	// Removals keeps a mark that changes when keys are removed. nil: there is no mark in the status.
 	Removals Removals
-	// Backup writes what the node must not lose. nil: there is no backup.
+	// Backup writes everything that the node must not lose. nil: Control offers no backup.
 	Backup func(context.Context, io.Writer) error
-	// Mirror returns the status of the mirror, nil if there is none. nil: there is none.
+	// Mirror returns the state of the mirror, nil if there is none now. A nil function means that there is never one.
 	Mirror func() *Mirror
-	// Version is the version that status reports. May be empty.
+	// Version is the program's version, for the status. It may be empty.
 	Version string
-	// Registry receives the metrics of Control and of Public, which serve it; each can be made once with one registry.
-	// nil: no metrics are served.
+	// Registry gets the metrics of Control and of Public, which also serve all of its metrics. Control and Public may
+	// each be called once for a registry. nil: no metrics are served.
 	Registry *prometheus.Registry
-	// Shutdown ends the program. nil: Control does not.
+	// Shutdown ends the program. nil: Control cannot end it.
 	Shutdown func()
 	// Level is the level of the program's log. nil: Control cannot change it.
 	Level *slog.LevelVar
-	// Log gets faults. nil: slog.Default.
+	// Log gets failures of requests. nil: slog.Default.
 	Log *slog.Logger
 
-	MaxBody     int64         // bytes of a request; 0: 32 MiB
-	MaxTime     time.Duration // of a request; 0: 60 s, and 10 minutes where keys are added, removed, listed, covered or joined
-	MaxRequests int           // served at once; 0: 64
+	MaxBody int64 // most bytes of a request; 0: 32 MiB
+	// Most time of a request; 0: 60 s. Ten times as much for /keys, cover, join, backup, and find with wait_ms.
+	MaxTime     time.Duration
+	MaxRequests int // most requests served at once; 0: 64
 }
 
-// Removals keeps a mark that changes when keys are removed: while it stays, every key that was added since it was read
-// is there.
+// Removals keeps a mark that changes when keys are removed. A client reads the mark and then adds keys. While the mark
+// is the same, all these keys are still there.
 type Removals interface {
 	Mark() string
-	// Remove calls f, which removes keys.
+	// Remove changes the mark, if a client may know it, and then calls f, which removes keys.
 	Remove(f func() error) error
 }
 
@@ -80,16 +81,16 @@ func (c *Config) setDefaults() {
 	c.MaxRequests = cmp.Or(c.MaxRequests, 64)
 }
 
-// readTime is the longest time that reading a request may take. Tests make it shorter.
+// readTime is the most time for reading a request. Tests make it shorter.
 var readTime = 20 * time.Second
 
-// What writing an answer may take where the handler sets no other time.
+// The most time for writing an answer, unless the handler sets another.
 const (
 	writeTime = 10 * time.Minute // a profile may take minutes
-	soonTime  = 10 * time.Second // of an answer that is there at once
+	soonTime  = 10 * time.Second // for an answer that is there at once
 )
 
-// Serve answers on l until ctx ends, and gives requests under way two seconds to end then.
+// Serve answers requests on l until ctx ends. Requests under way then have two seconds to end.
 func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	s := &http.Server{
 		Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: 2 * time.Minute,
@@ -114,7 +115,7 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	return err
 }
 
-// handler is a handler whose error is answered in JSON, or cuts off an answer that has begun.
+// handler handles a request. Its error is answered in JSON, or cuts off the answer if that has begun.
 type handler func(w http.ResponseWriter, r *http.Request) error
 
 // api has the handlers and their shared state.
@@ -124,7 +125,7 @@ type api struct {
 	refused prometheus.Counter
 }
 
-// newAPI makes the api of one of the handlers, whose name its metrics bear.
+// newAPI makes the api for one of the handlers. name is that handler's label in the metrics.
 func newAPI(c Config, name string) *api {
 	c.setDefaults()
 	labels := prometheus.Labels{"api": name}
@@ -141,7 +142,7 @@ func newAPI(c Config, name string) *api {
 	return a
 }
 
-// Control returns the owner's handler: /api/v1, metrics, and Go's profiles under /debug/pprof.
+// Control returns the handler for the owner: /api/v1, metrics, health, and Go's profiles under /debug/pprof.
 func Control(c Config) http.Handler {
 	a := newAPI(c, "control")
 	mux := http.NewServeMux()
@@ -157,7 +158,7 @@ func Control(c Config) http.Handler {
 	return mux
 }
 
-// routes returns the paths of /api/v1.
+// routes returns the handlers of /api/v1, by method and path.
 func (a *api) routes() map[string]handler {
 	return map[string]handler{
 		"GET /api/v1/id":           a.id,
@@ -184,7 +185,7 @@ func (a *api) routes() map[string]handler {
 	}
 }
 
-// common serves metrics and health.
+// common adds metrics and health to mux.
 func (a *api) common(mux *http.ServeMux) {
 	if a.Registry != nil {
 		mux.Handle("GET /debug/metrics/prometheus", soon(promhttp.HandlerFor(a.Registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})))
@@ -195,7 +196,7 @@ func (a *api) common(mux *http.ServeMux) {
 	mux.Handle("GET /health/ready", soon(a.answered(a.ready)))
 }
 
-// soon has an answer written within soonTime.
+// soon limits the time of a handler to soonTime, writing included.
 func soon(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), soonTime)
@@ -205,8 +206,8 @@ func soon(h http.Handler) http.Handler {
 	})
 }
 
-// ready succeeds once the node answers, its key store works and, if it has keys, its summary is made. It fails while
-// the last summary failed.
+// ready answers with success once the node answers, its key store works and, if it has keys, its summary is made. It
+// answers with an error while the last summary could not be made.
 func (a *api) ready(w http.ResponseWriter, r *http.Request) error {
 	s, err := a.Node.Status(r.Context())
 	if err != nil {
@@ -221,17 +222,17 @@ func (a *api) ready(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, map[string]any{"ready": true, "peers": s.Links})
 }
 
-// enter takes a place for a request; nil: there is none. evict is called when the place is wanted for a network that has
-// fewer.
+// enter takes a place for a request; nil: there is none. evict is called when the place goes to an address group, or
+// an address in it, that has fewer.
 func (a *api) enter(r *http.Request, evict func()) *admission.Slot {
-	who := admission.Principal{Peer: r.RemoteAddr} // of a unix socket, all are one
+	who := admission.Principal{Peer: r.RemoteAddr} // all clients of a unix socket are one
 	if at, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
 		who = admission.Principal{Peer: at.Addr().String(), Group: admission.Group(at.Addr().AsSlice())}
 	}
 	return a.slots.Take(who, evict)
 }
 
-// limited bounds a handler in size, time and number, and answers its error.
+// limited limits a handler's time and number of requests, and the size of a request. It answers the handler's error.
 func (a *api) limited(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithCancel(r.Context())
@@ -255,7 +256,7 @@ func (a *api) limited(h handler) http.Handler {
 		control := http.NewResponseController(w)
 		_ = control.SetReadDeadline(time.Now().Add(limit))
 		_ = control.SetWriteDeadline(time.Now().Add(limit + time.Second))
-		defer context.AfterFunc(ctx, func() { // it gives way, or its client has gone
+		defer context.AfterFunc(ctx, func() { // the request must give way, or its client has gone
 			_ = control.SetReadDeadline(time.Now())
 			_ = control.SetWriteDeadline(time.Now().Add(time.Second))
 		})()
@@ -265,8 +266,8 @@ func (a *api) limited(h handler) http.Handler {
 	})
 }
 
-// answered answers a handler's error. Once the answer has begun, the error cuts it off, so that the client sees that it
-// is not whole.
+// answered answers a handler's error. If the answer has begun, the error cuts it off, so that the client sees that it
+// is incomplete.
 func (a *api) answered(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out := &answer{ResponseWriter: w}
@@ -279,7 +280,7 @@ func (a *api) answered(h handler) http.Handler {
 	})
 }
 
-// answer notes whether anything was written: then the status and the header can no longer be changed.
+// answer records whether anything was written. After that, status and header can no longer be changed.
 type answer struct {
 	http.ResponseWriter
 	begun bool
@@ -295,19 +296,19 @@ func (a *answer) Write(b []byte) (int, error) {
 	return a.ResponseWriter.Write(b)
 }
 
-// Flush serves programs that want an http.Flusher.
+// Flush implements http.Flusher.
 func (a *answer) Flush() { _ = a.FlushError() }
 
-// FlushError serves http.ResponseController.
+// FlushError is called by http.ResponseController.
 func (a *answer) FlushError() error {
 	a.begun = true
 	return http.NewResponseController(a.ResponseWriter).Flush()
 }
 
-// Unwrap serves http.ResponseController.
+// Unwrap is called by http.ResponseController.
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// endless is the longest time that events are sent.
+// endless is the most time for which events are sent.
 const endless = 10 * 365 * 24 * time.Hour
 
 func long(r *http.Request) bool {
@@ -315,8 +316,8 @@ func long(r *http.Request) bool {
 		r.URL.Path == "/api/v1/find" && r.URL.Query().Has("wait_ms")
 }
 
-// strict refuses parameters that cannot be parsed, which URL.Query drops, and parameters given twice, of which it would
-// drop the second. Only join takes several: its peers.
+// strict refuses queries that cannot be parsed, because URL.Query drops the malformed parts. It also refuses
+// parameters given twice, because handlers see only the first. Only join's parameter peer may be repeated.
 func strict(h handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		parameters, err := url.ParseQuery(r.URL.RawQuery)
@@ -332,7 +333,7 @@ func strict(h handler) handler {
 	}
 }
 
-// fault is an error with the status that it is answered with.
+// fault is an error with the HTTP status of its answer.
 type fault struct {
 	status int
 	error
@@ -369,7 +370,7 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	_ = json.NewEncoder(w).Encode(Error{err.Error()})
 }
 
-// Error is the body of an answer that is none.
+// Error is the body of an answer that reports an error.
 type Error struct {
 	Error string `json:"error"`
 }
@@ -379,14 +380,14 @@ func writeJSON(w http.ResponseWriter, v any) error {
 	return json.NewEncoder(w).Encode(v)
 }
 
-// lines begins an answer in NDJSON, and returns a function that writes a line of it, which the client gets at once.
+// lines begins an answer in NDJSON. It returns a function that writes a line, which the client gets at once.
 func lines(w http.ResponseWriter) func(any) error {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	control, enc := http.NewResponseController(w), json.NewEncoder(w)
 	return func(v any) error { return cmp.Or(enc.Encode(v), control.Flush()) }
 }
 
-// manyLines begins an answer in NDJSON whose lines may wait for others. end writes out those that wait.
+// manyLines begins an answer in NDJSON. write may hold lines back; end sends those held back.
 func manyLines(w http.ResponseWriter) (write func(any) error, end func() error) {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	out := bufio.NewWriterSize(w, 1<<16)
