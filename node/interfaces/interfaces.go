@@ -1,6 +1,6 @@
-// Package interfaces corrects the addresses that a libp2p host tells to the ones that the machine has now. go-libp2p
-// looks at the network interfaces once a minute; until then a host whose machine has moved tells its old address. With
-// a Watch the addresses are right after 5 s, when go-libp2p makes its list again:
+// Package interfaces corrects the addresses that a libp2p host announces to those that the machine has now. go-libp2p
+// looks at the network interfaces once a minute. Until then, a host whose machine has moved announces its old address.
+// With a Watch the addresses are right after 5 s, when go-libp2p makes its list again:
 //
 //	w := interfaces.New()
 //	h, err := libp2p.New(libp2p.AddrsFactory(w.Factory(nil)))
@@ -22,13 +22,13 @@ import (
 )
 
 const (
-	lookEvery = time.Second     // at the interfaces, at most
-	remember  = 2 * time.Minute // for which a change of addresses is remembered: then go-libp2p has seen it too
+	lookEvery = time.Second     // least time between two looks at the interfaces
+	remember  = 2 * time.Minute // time for which a change of addresses is remembered; by then go-libp2p has seen it
 )
 
-// Watch knows which addresses the machine has got and lost recently. It is safe for concurrent use.
+// Watch tracks the addresses that the machine has recently got and lost. It is safe for concurrent use.
 type Watch struct {
-	list func() []netip.Addr // of all interfaces
+	list func() []netip.Addr // returns the addresses of all interfaces
 	time func() time.Time
 
 	mu      sync.Mutex
@@ -40,11 +40,11 @@ type Watch struct {
 
 // change is the last change of an address.
 type change struct {
-	came bool // false: it went
+	came bool // the machine got the address; false: it lost the address
 	at   time.Time
 }
 
-// New returns a Watch that takes the present addresses as known to the host.
+// New returns a Watch. It assumes that the host knows the present addresses.
 func New() *Watch { return newWatch(listed, time.Now) }
 
 func newWatch(list func() []netip.Addr, now func() time.Time) *Watch {
@@ -72,16 +72,16 @@ func listed() (out []netip.Addr) {
 	return out
 }
 
-// Follow names the host whose listeners tell the ports of new addresses. Before it is called, only lost addresses are
-// corrected.
+// Follow sets the host. Its listeners determine the ports of new addresses. Before Follow is called, only lost
+// addresses are corrected.
 func (w *Watch) Follow(h host.Host) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.host = h
 }
 
-// Factory returns an address factory for the host. It corrects the addresses and hands them to next; nil: there is no
-// next.
+// Factory returns an address factory for the host. It corrects the addresses and passes them to next, unless that is
+// nil.
 func (w *Watch) Factory(next config.AddrsFactory) config.AddrsFactory {
 	return func(own []ma.Multiaddr) []ma.Multiaddr {
 		w.mu.Lock()
@@ -99,7 +99,8 @@ func (w *Watch) Factory(next config.AddrsFactory) config.AddrsFactory {
 	}
 }
 
-// correct drops the addresses that the machine has lost. It adds its new ones, for listeners on all addresses.
+// correct removes the addresses that the machine has lost, and adds those that it got, for the listeners on all
+// addresses.
 func (w *Watch) correct(own, listen []ma.Multiaddr) []ma.Multiaddr {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -118,7 +119,7 @@ func (w *Watch) correct(own, listen []ma.Multiaddr) []ma.Multiaddr {
 		}
 		resolved, err := manet.ResolveUnspecifiedAddresses(listen, []ma.Multiaddr{at})
 		if err != nil {
-			continue // no listener takes it
+			continue // no listener accepts this address
 		}
 		for _, a := range resolved {
 			if ipOf(a) == ip && !slices.ContainsFunc(out, a.Equal) {
@@ -129,7 +130,8 @@ func (w *Watch) correct(own, listen []ma.Multiaddr) []ma.Multiaddr {
 	return out
 }
 
-// look looks at the interfaces, if the last look is long enough ago. An empty list counts as a failed look.
+// look reads the addresses of the interfaces, at most once in lookEvery. An empty list counts as a failure and changes
+// nothing.
 func (w *Watch) look() {
 	now := w.time()
 	if now.Sub(w.looked) < lookEvery {
@@ -156,8 +158,8 @@ func (w *Watch) look() {
 	maps.DeleteFunc(w.changed, func(_ netip.Addr, c change) bool { return now.Sub(c.at) > remember })
 }
 
-// Lost returns the IP addresses of multiaddrs that no interface of the machine has now. It returns none if the look
-// fails.
+// Lost returns the IP addresses of multiaddrs that no interface of the machine has now. It returns none if the
+// interfaces cannot be read.
 func Lost(addrs []ma.Multiaddr) []netip.Addr { return lost(addrs, listed()) }
 
 func lost(addrs []ma.Multiaddr, there []netip.Addr) (out []netip.Addr) {
@@ -172,13 +174,14 @@ func lost(addrs []ma.Multiaddr, there []netip.Addr) (out []netip.Addr) {
 	return out
 }
 
-// At reports whether a multiaddr begins with one of the IP addresses, and is not a relay's.
+// At reports whether a multiaddr begins with one of the IP addresses. It is false for addresses through a relay.
 func At(a ma.Multiaddr, ips []netip.Addr) bool {
 	ip := ipOf(a)
 	return ip.IsValid() && slices.Contains(ips, ip)
 }
 
-// ipOf returns the IP address that a multiaddr begins with. It is not valid if there is none, or if it is a relay's.
+// ipOf returns the IP address that a multiaddr begins with. It is not valid if there is none, or if the address is
+// through a relay.
 func ipOf(a ma.Multiaddr) netip.Addr {
 	if _, err := a.ValueForProtocol(ma.P_CIRCUIT); err == nil {
 		return netip.Addr{}
