@@ -1,5 +1,5 @@
-// Package admit has package overlay/admission decide over the inbound streams of a host: how many are open at a time,
-// and what work they may cause. It is safe for concurrent use.
+// Package admit admits the inbound streams of a host by package overlay/admission: how many are open at a time, and
+// how much work they may cause. It is safe for concurrent use.
 package admit
 
 import (
@@ -15,48 +15,49 @@ import (
 	"github.com/venn-p2p/venn/overlay/admission"
 )
 
-// The prices: the processor time of work for others, as far as it counts. Each is paid before the work is done.
+// Prices of work for others, as processor time. Each is paid before the work is done.
 const (
-	Begin     = 100 * time.Microsecond // agreeing on the protocol of a stream
-	Frame     = 20 * time.Microsecond  // reading a frame of a connection
-	Byte      = 100 * time.Nanosecond  // reading a byte; [Muxer] bills it, or, on connections without one, [Stream.Reading]
-	Open      = 100 * time.Microsecond // a stream, whatever comes on it
-	Key       = 40 * time.Microsecond  // looking up a key, a disk included
+	Begin = 100 * time.Microsecond // negotiating the protocol of a stream
+	Frame = 20 * time.Microsecond  // reading a frame of a connection
+	// Byte is for reading a byte. [Muxer] charges it; on connections without a Muxer, [Stream.Reading] returns it.
+	Byte      = 100 * time.Nanosecond
+	Open      = 100 * time.Microsecond // opening a stream, whatever is sent on it
+	Key       = 40 * time.Microsecond  // looking up a key, on a disk if need be
 	Signature = 150 * time.Microsecond // verifying a signature of the dearer kinds of keys
-	Inquiry   = time.Millisecond       // naming peers, out of all that are known
+	Inquiry   = time.Millisecond       // naming peers, from all that are known
 	Listing   = time.Microsecond       // listing a key of our own
 	RPC       = 10 * time.Microsecond  // an RPC of pubsub
 )
 
-// Short is the most bytes of a message that takes no place beside its stream's.
+// Short is the most bytes of a message that needs no place besides its stream's.
 const Short = 4 << 10
 
 // Table admits streams and their work.
 type Table struct {
 	linked func(peer.ID) bool
 	start  time.Time
-	long   *admission.Slots // places for longer messages, of links and strangers
+	long   *admission.Slots // places for long messages, shared by links and strangers
 
-	mu   sync.Mutex // of the gate's work
+	mu   sync.Mutex // guards the gate's work
 	gate *admission.Gate
 }
 
-// New returns a table without streams. linked reports whether there is a link with a peer.
+// New returns a table without streams. linked reports whether this node has a link with a peer.
 func New(c admission.Config, linked func(peer.ID) bool) *Table {
 	return &Table{linked: linked, start: time.Now(), long: admission.NewSlots(c.Strangers.Slots), gate: admission.New(c)}
 }
 
-// Stream is an inbound stream that is open.
+// Stream is an open inbound stream, or stands for the principal of a connection or a peer.
 type Stream struct {
 	t      *Table
 	who    admission.Principal
 	slot   *admission.Slot
-	long   *admission.Slot // of a long message; nil: none
+	long   *admission.Slot // place of a long message; nil: none
 	evict  func()
-	billed bool // what comes on its connection is paid for below
+	billed bool // the connection's [Muxer] charges for the bytes read
 }
 
-// Of returns the principal of messages on a connection, without a slot.
+// Of returns the principal of messages on a connection, without a place for a stream.
 func (t *Table) Of(c network.Conn) *Stream {
 	var b *billed
 	return &Stream{t: t, billed: c.As(&b), who: admission.Principal{
@@ -64,7 +65,7 @@ func (t *Table) Of(c network.Conn) *Stream {
 	}}
 }
 
-// Peer returns a peer that this host has a connection with, without a slot.
+// Peer returns a connected peer as a principal, without a place for a stream.
 func (t *Table) Peer(n network.Network, p peer.ID) *Stream {
 	who := Principal(n, p)
 	who.Linked = t.linked(p)
@@ -81,15 +82,15 @@ func Principal(n network.Network, p peer.ID) admission.Principal {
 	return who
 }
 
-// Enter takes a slot for a stream that a peer has opened; ok is false if there is none. Leave must follow. evict is
-// called when the slot is wanted for a peer that has fewer. It must not wait.
+// Enter takes a place for a stream that a peer has opened; ok is false if there is none. Leave must follow. Enter's
+// table calls evict when the place goes to a peer that has fewer. evict must not block.
 func (t *Table) Enter(c network.Conn, evict func()) (s *Stream, ok bool) {
 	s = t.Of(c)
 	s.evict, s.slot = evict, t.gate.Take(s.who, evict)
 	return s, s.slot != nil
 }
 
-// Leave gives the slot back.
+// Leave gives back the stream's place, and that of its message.
 func (s *Stream) Leave() {
 	s.Took()
 	if s.slot != nil {
@@ -97,8 +98,8 @@ func (s *Stream) Leave() {
 	}
 }
 
-// Takes takes a place for a message, if it is a long one, and reports whether there is one. Such places are few, so
-// that messages which come in part, and then no further, take little memory. Took gives it back.
+// Takes takes a place for a message of more than Short bytes, and reports whether there is one. These places are few,
+// so that messages which arrive in part, and then stop, take little memory. Took gives the place back.
 func (s *Stream) Takes(bytes int) bool {
 	if bytes > Short && s.long == nil {
 		s.long = s.t.long.Take(s.who, s.evict)
@@ -107,7 +108,7 @@ func (s *Stream) Takes(bytes int) bool {
 	return true
 }
 
-// Took gives back the place of a message.
+// Took gives back the place of a long message.
 func (s *Stream) Took() {
 	if s.long != nil {
 		s.long.Release()
@@ -115,15 +116,16 @@ func (s *Stream) Took() {
 	}
 }
 
-// Held returns how many streams are open.
+// Held returns the number of open streams.
 func (t *Table) Held() int { return t.gate.Held() }
 
-// Wait waits for one of other places for the peer that opened the stream, as the function Wait does.
+// Wait waits for one of the given places, for the peer that opened the stream. See the function Wait.
 func (s *Stream) Wait(ctx context.Context, places *admission.Slots, evict func()) (*admission.Slot, error) {
 	return Wait(ctx, places, s.who, evict)
 }
 
-// Wait waits for a place for a principal, which Release gives back. For evict see Enter of a table. The error is ctx's.
+// Wait waits for a place for a principal. The place's Release gives it back. For evict see [Table.Enter]. The error is
+// ctx's.
 func Wait(ctx context.Context, places *admission.Slots, who admission.Principal, evict func()) (*admission.Slot, error) {
 	got := make(chan struct{})
 	slot := places.Wait(who, evict, func() { close(got) })
@@ -136,22 +138,23 @@ func Wait(ctx context.Context, places *admission.Slots, who admission.Principal,
 	}
 }
 
-// Group returns the group of the address from which the peer opened the stream.
+// Group returns the address group from which the peer opened the stream.
 func (s *Stream) Group() string { return s.who.Group }
 
 // Linked reports whether the peer that opened the stream is linked now.
 func (s *Stream) Linked() bool { return s.t.linked(peer.ID(s.who.Peer)) }
 
-// Pay reports whether work may be done now for the peer that opened the stream. It is charged to the peer.
+// Pay reports whether work may be done now for the peer that opened the stream. If so, it charges the peer for the
+// work.
 func (s *Stream) Pay(work time.Duration) bool {
 	who := s.who
-	who.Linked = s.Linked() // now: a stream may last
+	who.Linked = s.Linked() // linked now: a stream may last longer than a link
 	s.t.mu.Lock()
 	defer s.t.mu.Unlock()
 	return s.t.gate.Admit(time.Since(s.t.start), who, work)
 }
 
-// Reading returns the price of bytes that were read from the stream: 0 if its connection is billed for them.
+// Reading returns the price of bytes that were read from the stream: 0 if a [Muxer] charges for them.
 func (s *Stream) Reading(bytes int) time.Duration {
 	if s.billed {
 		return 0
@@ -162,7 +165,8 @@ func (s *Stream) Reading(bytes int) time.Duration {
 // payPause is the time between two attempts to pay.
 const payPause = 10 * time.Millisecond
 
-// PayLate pays as soon as the work may be done. The error is ctx's, when its end ends the wait.
+// PayLate waits until the work may be done, and charges the peer for it. If ctx ends first, it returns the error of
+// ctx.
 func (s *Stream) PayLate(ctx context.Context, work time.Duration) error {
 	for work > 0 && !s.Pay(work) {
 		select {
@@ -174,7 +178,7 @@ func (s *Stream) PayLate(ctx context.Context, work time.Duration) error {
 	return nil
 }
 
-// Group returns [admission.Group] of the address of a connection; "" if the address is not by IP.
+// Group returns the address group of a connection's address, by [admission.Group]; "" if it has no IP address.
 func Group(a multiaddr.Multiaddr) string {
 	ip, err := manet.ToIP(a)
 	if err != nil {

@@ -11,9 +11,10 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
 )
 
-// Muxer is libp2p's yamux, except that what comes on streams that the other end opened is paid for before it is read.
-// Who sends more than its share finds the connection unread. Yamux has windows of streams, but none of a connection: the
-// bytes of streams that nobody reads, or that are refused, take memory and time as fast as they come.
+// Muxer is libp2p's yamux, except that the other end pays for what it sends on its own streams before this end reads
+// it. If it sends more than its share, the connection is not read for a while. Yamux has windows for streams, but none
+// for a connection. Without payment, bytes of streams that nobody reads, or that are refused, would take memory and
+// time as fast as they arrive.
 type Muxer struct{ *yamux.Transport }
 
 // Times without a byte after which the end that has dialled pings, a moment before TCP would do so, and the other end does,
@@ -40,7 +41,8 @@ func (m Muxer) NewConn(c net.Conn, isServer bool, scope network.PeerScope) (netw
 	return billedConn{muxed, b}, nil
 }
 
-// Bill makes the peer pay for what comes on a connection. It does nothing with connections of another muxer.
+// Bill makes the peer pay from now on for what it sends on a connection. It does nothing for connections of another
+// muxer.
 func (t *Table) Bill(c network.Conn) {
 	var b *billed
 	if c.As(&b) {
@@ -48,13 +50,13 @@ func (t *Table) Bill(c network.Conn) {
 	}
 }
 
-// billedConn finds its billed.
+// billedConn is a muxed connection that knows its billed connection.
 type billedConn struct {
 	network.MuxedConn
 	b *billed
 }
 
-// As sets target to the connection's billed, or does what yamux does.
+// As sets target to the connection's billed, if that is target's type. Otherwise it does what yamux does.
 func (c billedConn) As(target any) bool {
 	if t, ok := target.(**billed); ok {
 		*t = c.b
@@ -63,19 +65,20 @@ func (c billedConn) As(target any) bool {
 	return c.MuxedConn.As(target)
 }
 
-// billed is a connection below yamux. One goroutine reads it.
+// billed is the connection below yamux. One goroutine reads it.
 type billed struct {
 	net.Conn
-	by     atomic.Pointer[Stream] // who pays; nil: nobody yet
+	by     atomic.Pointer[Stream] // the principal that pays; nil: nobody pays yet
 	ctx    context.Context        // ends when the connection is closed
 	stop   context.CancelFunc
 	theirs uint32 // lowest bit of the ids of streams that the other end opens
-	head   []byte // of the frame that comes
-	left   uint32 // bytes of its body that have not come
+	head   []byte // header bytes read so far of the next frame
+	left   uint32 // bytes of the current frame's body that were not read yet
 	owed   time.Duration
 }
 
-// Read pays for the frame whose header has come, and waits until that is possible.
+// Read first waits until the peer can pay for the frames whose headers were read before, and charges it. Then it
+// reads.
 func (b *billed) Read(p []byte) (int, error) {
 	if by := b.by.Load(); by != nil {
 		if err := by.PayLate(b.ctx, b.owed); err != nil {
@@ -88,20 +91,20 @@ func (b *billed) Read(p []byte) (int, error) {
 	return k, err
 }
 
-// Close ends a wait.
+// Close closes the connection, and ends a wait of Read.
 func (b *billed) Close() error {
 	b.stop()
 	return b.Conn.Close()
 }
 
-// The header of a yamux frame: version, type, flags (2 bytes), stream (4), length (4). Of data alone a body follows.
+// The header of a yamux frame: version, type, flags (2 bytes), stream (4), length (4). Only a data frame has a body.
 const (
 	headBytes = 12
 	dataFrame = 0
-	synFlag   = 1 // of a stream's first frame
+	synFlag   = 1 // set in a stream's first frame
 )
 
-// follow notes what the frames in p cost.
+// follow adds the price of the frames in p to what is owed.
 func (b *billed) follow(p []byte) {
 	for len(p) > 0 {
 		if b.left > 0 {
