@@ -1,6 +1,6 @@
-// Package counters counts a node's refusals, drops and traffic. It remembers which peers sent forbidden things on
-// streams: one that does so again and again is not served for a while. It remembers the 4,096 peers counted last, and a
-// count costs O(1), behind one lock.
+// Package counters counts a node's refusals, drops and traffic. It also remembers which peers sent forbidden things on
+// streams: a peer that does so repeatedly is not served for a while. It remembers the 4,096 peers that it counted for
+// last. A count costs O(1), behind one lock.
 package counters
 
 import (
@@ -15,18 +15,18 @@ import (
 	"github.com/libp2p/go-libp2p/core/protocol"
 )
 
-// Traffic counts the bytes on the streams of one protocol with one peer, without the headers of the connection.
-// Pubsub's are its RPCs with their lengths.
+// Traffic counts the bytes on the streams of one protocol with one peer, without the headers of the connection. For
+// pubsub these are its RPCs with their lengths.
 type Traffic struct {
 	Peer           peer.ID
 	Protocol       protocol.ID
 	Sent, Received uint64
 }
 
-// Counters counts a node's refusals, drops and traffic, and remembers the peers that sent forbidden things on streams. Of
-// peers, it remembers the ones counted last. It is safe for concurrent use.
+// Counters counts a node's refusals, drops and traffic, and remembers the peers that sent forbidden things on streams.
+// It keeps only the peers counted most recently. It is safe for concurrent use.
 type Counters struct {
-	forgiven float64 // offences of a peer, the most at a time
+	forgiven float64 // most offences of a peer at a time that are forgiven
 
 	mu      sync.Mutex
 	refused map[string]uint64 // by reason
@@ -34,24 +34,24 @@ type Counters struct {
 	peers   *simplelru.LRU[peer.ID, *record]
 	totals  map[protocol.ID]*Traffic
 	logged  time.Time
-	silent  int // offences since the last one that was logged
+	silent  int // refusals since the last one that was logged
 }
 
 // record has the counts of a peer.
 type record struct {
-	offences float64 // at an instant
+	offences float64 // number of offences at time at; it fades
 	at       time.Time
-	blamed   uint64 // refusals of any kind that it caused
+	blamed   uint64 // number of refusals of any kind that the peer caused
 	traffic  map[protocol.ID]*Traffic
 }
 
 const (
-	maxPeers = 4096             // remembered
-	fades    = 30 * time.Second // after which one offence is forgiven
+	maxPeers = 4096             // most peers remembered
+	fades    = 30 * time.Second // time after which one offence is forgiven
 	logEvery = 10 * time.Second
 )
 
-// New returns counters at zero, which forgive a peer some offences.
+// New returns counters at zero. forgiven is the number of offences that a peer may have at a time.
 func New(forgiven float64) *Counters {
 	peers, err := simplelru.NewLRU[peer.ID, *record](maxPeers, nil)
 	if err != nil {
@@ -66,7 +66,7 @@ func New(forgiven float64) *Counters {
 	}
 }
 
-// of returns the record of a peer. c.mu is held.
+// of returns the record of a peer. The caller holds c.mu.
 func (c *Counters) of(p peer.ID) *record {
 	r, known := c.peers.Get(p)
 	if !known {
@@ -76,15 +76,15 @@ func (c *Counters) of(p peer.ID) *record {
 	return r
 }
 
-// Refuse counts a message refused, by reason.
+// Refuse counts a refused message under a reason.
 func (c *Counters) Refuse(reason string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.refused[reason]++
 }
 
-// Blame counts a message refused, by reason and by the peer that caused it. It reports whether that is to be logged, and
-// how many were not logged since the last one that was.
+// Blame counts a refused message under a reason, and for the peer that caused it. loud reports whether to log it, and
+// silent is the number of refusals since the last one logged.
 func (c *Counters) Blame(p peer.ID, reason string, now time.Time) (silent int, loud bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -98,7 +98,7 @@ func (c *Counters) Blame(p peer.ID, reason string, now time.Time) (silent int, l
 	return silent, true
 }
 
-// Blamed returns the number of refusals, by the peer that caused them, of the peers remembered.
+// Blamed returns the number of refusals that each remembered peer caused.
 func (c *Counters) Blamed() map[peer.ID]uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -115,7 +115,7 @@ func (r record) now(now time.Time) float64 {
 	return max(0, r.offences-now.Sub(r.at).Seconds()/fades.Seconds())
 }
 
-// Offended records that a peer sent something that no peer should, and reports whether it did so too often.
+// Offended records that a peer sent something forbidden, and reports whether it did so too often.
 func (c *Counters) Offended(p peer.ID, now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -124,7 +124,7 @@ func (c *Counters) Offended(p peer.ID, now time.Time) bool {
 	return r.offences > c.forgiven
 }
 
-// Bad reports whether a peer must not be served.
+// Bad reports whether a peer must not be served, because of its offences.
 func (c *Counters) Bad(p peer.ID, now time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -132,16 +132,16 @@ func (c *Counters) Bad(p peer.ID, now time.Time) bool {
 	return ok && r.now(now) > c.forgiven
 }
 
-// Drop counts a drop at a full queue.
+// Drop counts an item dropped at a full queue.
 func (c *Counters) Drop(queue string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.dropped[queue]++
 }
 
-// Count counts bytes on a stream.
+// Count counts bytes on a stream with a peer.
 func (c *Counters) Count(p peer.ID, id protocol.ID, sent, received int) {
-	if sent == 0 && received == 0 { // a stream has failed
+	if sent == 0 && received == 0 { // as when a stream has failed
 		return
 	}
 	c.mu.Lock()
@@ -159,7 +159,7 @@ func (c *Counters) Count(p peer.ID, id protocol.ID, sent, received int) {
 	}
 }
 
-// ByPeer returns the traffic with every peer, in the order of their ids and protocols.
+// ByPeer returns the traffic with each remembered peer, sorted by peer id and protocol.
 func (c *Counters) ByPeer() []Traffic {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -178,7 +178,7 @@ func (c *Counters) ByPeer() []Traffic {
 	return out
 }
 
-// Maps returns copies of the counts of refused messages, by reason, and of dropped ones, by queue.
+// Maps returns copies of two counts: refused messages by reason, and dropped items by queue.
 func (c *Counters) Maps() (refused, dropped map[string]uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
