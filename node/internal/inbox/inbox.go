@@ -1,6 +1,6 @@
-// Package inbox has the queues into the loop that owns a node's core. Each is bounded, and each says what becomes of an
-// item for which there is no room: its giver waits, it replaces the one before, or it is dropped and counted. No peer
-// takes the turns of another. Giving and taking are O(1).
+// Package inbox has the queues into the loop that owns a node's core. Each queue is bounded, and says what happens to
+// an item for which there is no room: its sender waits, it replaces the item before, or it is dropped and counted. No
+// peer takes the turns of another. Adding and removing an item are O(1).
 package inbox
 
 import (
@@ -21,7 +21,7 @@ import (
 // Inbox has all queues into the loop. Each is bounded:
 //
 //   - commands, from the API: the caller waits, until its context ends. Nothing is dropped.
-//   - results, of the loop's orders: the goroutine that has one waits. Nothing is dropped.
+//   - results, of what the loop ordered: the goroutine that has a result waits. Nothing is dropped.
 //   - requests, on streams that peers opened: the stream waits. The places of streams bound the number that wait.
 //   - messages: pubsub's partial messages and tails, at most 2048 and 8 MiB of them, fairly shared among peers, which
 //     take turns. When it is full the message is dropped and counted. The sender's next catalogue, or our next ask,
@@ -32,28 +32,29 @@ type Inbox struct {
 	Commands chan any
 	Results  chan any
 	Requests chan any
-	Messages chan struct{} // holds a value while messages wait; see Next
+	Messages chan struct{} // holds a value while messages wait; see [Inbox.Next]
 
 	mu     sync.Mutex
 	states map[peer.ID]PeerState
 	queues map[peer.ID]*queue // waiting messages, by peer
 	turns  []peer.ID          // peers with waiting messages, in the order of their turns
 	all    load               // waiting messages of all peers
-	Wakeup chan struct{}      // states, or something else that the loop looks at on each pass, have changed
+	Wakeup chan struct{}      // holds a value after a change of states, or of anything else that each turn checks
 }
 
-// PeerState collects what happened to a peer since the loop last looked.
+// PeerState collects what happened to a peer since the loop last took it.
 type PeerState struct {
-	Link    Change // the other end identified itself on a connection that is to be a link; the last connection closed
-	Mesh    Change // pubsub grafted, pruned
-	Charged int    // bytes that pubsub sent it unasked
-	Wanted  bool   // the link that has begun was asked for by this node
+	// Begun: a connection that is to be a link was identified; ended: the last connection closed
+	Link    Change
+	Mesh    Change // begun: pubsub grafted the peer; ended: pubsub pruned it
+	Charged int    // bytes that pubsub sent to the peer on its own
+	Wanted  bool   // this node asked for the link that has begun
 	Dropped bool   // the link gave way to another, or its connection is no longer the node's
-	Lost    bool   // a message to it was dropped because a queue was full
-	Unheard bool   // a message of tails to it was lost
+	Lost    bool   // a message to the peer was dropped because a queue was full
+	Unheard bool   // a message of tails to the peer was lost
 }
 
-// Change is the latest change since the loop last looked.
+// Change is the latest change since the loop last took a state.
 type Change uint8
 
 // The changes.
@@ -85,8 +86,8 @@ func New() *Inbox {
 	}
 }
 
-// Command hands over a command and waits until the loop has taken it. It hands over nothing if a context has ended
-// before. The errors: ctx's, the cause with which node ends.
+// Command hands a command to the loop, and waits until the loop has taken it. If a context ends first, nothing is
+// handed over. The error is ctx's, or the cause of the end of node.
 func (b *Inbox) Command(ctx, node context.Context, c any) error {
 	if ctx.Err() == nil && node.Err() == nil {
 		select {
@@ -102,7 +103,7 @@ func (b *Inbox) Command(ctx, node context.Context, c any) error {
 	return ctx.Err()
 }
 
-// Result hands over a result, or drops it if the node closes.
+// Result hands a result to the loop. It drops the result if the node ends first.
 func (b *Inbox) Result(node context.Context, r any) {
 	select {
 	case b.Results <- r:
@@ -110,7 +111,7 @@ func (b *Inbox) Result(node context.Context, r any) {
 	}
 }
 
-// Request hands over a peer's question on a stream, and waits until the loop has taken it. The error is ctx's.
+// Request hands a peer's question on a stream to the loop, and waits until the loop has taken it. The error is ctx's.
 func (b *Inbox) Request(ctx context.Context, what any) error {
 	select {
 	case b.Requests <- what:
@@ -120,35 +121,36 @@ func (b *Inbox) Request(ctx context.Context, what any) error {
 	}
 }
 
-// Message is a message of pubsub or of tails, decoded.
+// Message is a decoded message of pubsub or of tails.
 type Message struct {
 	From      peer.ID
 	Bytes     int // on the wire
 	Catalogue []wire.Item
 	Group     group.ID
 	Tails     []wire.TailItem
-	Opened    bool              // the signatures of the tails were verified
-	Took      chan<- Unverified // with room for the turn's Unverified; nil: nobody waits
-	Parts     *wire.Parts       // nil: it is a catalogue or tails
+	Opened    bool // the signatures of the tails were verified
+	// Receives what the turn leaves to be verified; it has room for that. nil: nobody waits
+	Took      chan<- Unverified
+	Parts     *wire.Parts // nil: the message is a catalogue or tails
 	Transport event.Transport
-	Came      time.Duration // on the core's clock
+	Came      time.Duration // time of arrival, on the core's clock
 }
 
-// Unverified has the signatures that a turn of the loop leaves to be verified, and the items of tails that wait for
+// Unverified holds the signatures that a turn of the loop leaves to be verified, and the items of tails that wait for
 // them.
 type Unverified struct {
 	Items      []tails.Unverified
 	Signatures []Signature
-	Took       chan<- Unverified // where it is waited for; nil: nowhere
+	Took       chan<- Unverified // channel of the stream that waits for it; nil: none waits
 }
 
-// Signature is one of a tail.
+// Signature is a signature of a tail, to be verified.
 type Signature struct {
 	Origin             string
 	Message, Signature []byte
 }
 
-// The most messages that wait, and their most bytes.
+// The most messages that wait for all peers, and the most bytes of them.
 const (
 	MaxMessages = 2048
 	maxWaiting  = 8 << 20
@@ -163,9 +165,9 @@ type queue struct {
 	waiting []*Message
 }
 
-// OfferMessage hands over a message of pubsub or of tails, and reports whether there was room. A peer may have as much
-// waiting as there is room free for all: a single peer gets half of the queue, each of n peers the (n+1)th part. So no
-// peer can fill the queue, and a new one finds room.
+// OfferMessage queues a message of pubsub or of tails, and reports whether there was room. The messages of one peer
+// may take as much room as is left free for all. So a single peer gets half of the queue, and each of n peers the
+// (n+1)th part. No peer can fill the queue, and a new one finds room.
 func (b *Inbox) OfferMessage(p Message) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -191,7 +193,7 @@ func (b *Inbox) OfferMessage(p Message) bool {
 	return true
 }
 
-// ready signals that messages wait. b.mu is held.
+// ready signals that messages wait. The caller holds b.mu.
 func (b *Inbox) ready() {
 	select {
 	case b.Messages <- struct{}{}:
@@ -199,8 +201,9 @@ func (b *Inbox) ready() {
 	}
 }
 
-// Next takes the oldest message of the peer whose turn it is, if any waits. So a message waits for the earlier ones of
-// its sender, and for one of each other peer per turn, however many that peer has sent.
+// Next removes and returns the oldest message of the peer whose turn it is; ok is false if none waits. So a message
+// waits for the earlier ones of its sender and, in each turn, for one of each other peer. It does not matter how many
+// messages the others have sent.
 func (b *Inbox) Next() (p *Message, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -227,7 +230,7 @@ func (b *Inbox) Next() (p *Message, ok bool) {
 	return p, true
 }
 
-// change records a change in the state of a peer.
+// change applies f to the state of a peer, and wakes the loop.
 func (b *Inbox) change(p peer.ID, f func(*PeerState)) {
 	b.mu.Lock()
 	s := b.states[p]
@@ -237,37 +240,37 @@ func (b *Inbox) change(p peer.ID, f func(*PeerState)) {
 	b.Wake()
 }
 
-// LinkChanged notes that a link has begun or ended.
+// LinkChanged records that a link has begun or ended.
 func (b *Inbox) LinkChanged(p peer.ID, c Change) {
 	b.change(p, func(s *PeerState) { s.Link = s.Link.then(c) })
 }
 
-// LinkWanted notes that a link has begun which this node asked for.
+// LinkWanted records that a link has begun for which this node asked.
 func (b *Inbox) LinkWanted(p peer.ID) {
 	b.change(p, func(s *PeerState) { s.Link, s.Wanted = s.Link.then(Begun), true })
 }
 
-// LinkDropped notes that a link is to end, though its connection may last.
+// LinkDropped records that a link is to end, though its connection may last.
 func (b *Inbox) LinkDropped(p peer.ID) {
 	b.change(p, func(s *PeerState) { s.Dropped = true })
 }
 
-// MeshChanged notes that a peer came into the mesh or left it.
+// MeshChanged records that a peer has entered the mesh or left it.
 func (b *Inbox) MeshChanged(p peer.ID, c Change) {
 	b.change(p, func(s *PeerState) { s.Mesh = s.Mesh.then(c) })
 }
 
-// Charged notes bytes that pubsub sent to a peer unasked.
+// Charged records bytes that pubsub sent to a peer on its own.
 func (b *Inbox) Charged(p peer.ID, bytes int) {
 	b.change(p, func(s *PeerState) { s.Charged += bytes })
 }
 
-// Unheard notes that a message of tails to a peer was lost.
+// Unheard records that a message of tails to a peer was lost.
 func (b *Inbox) Unheard(p peer.ID) {
 	b.change(p, func(s *PeerState) { s.Unheard = true })
 }
 
-// Lost notes that a message to a peer was dropped.
+// Lost records that a message to a peer was dropped.
 func (b *Inbox) Lost(p peer.ID) {
 	b.change(p, func(s *PeerState) { s.Lost = true })
 }
@@ -280,7 +283,7 @@ func (b *Inbox) Wake() {
 	}
 }
 
-// Take empties the states, in the order of the peers' ids.
+// Take calls f with the state of each peer, in the order of the peers' ids, and forgets the states.
 func (b *Inbox) Take(f func(peer.ID, PeerState)) {
 	b.mu.Lock()
 	states := b.states
@@ -291,14 +294,14 @@ func (b *Inbox) Take(f func(peer.ID, PeerState)) {
 	}
 }
 
-// Waiting returns how many messages wait, and their bytes.
+// Waiting returns the number of waiting messages, and their bytes.
 func (b *Inbox) Waiting() (messages, bytes int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.all.messages, b.all.bytes
 }
 
-// Remembered returns the number of peers with something waiting.
+// Remembered returns the number of peer states, plus the number of peers with waiting messages.
 func (b *Inbox) Remembered() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
