@@ -10,11 +10,11 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 )
 
-// crossTime is longer than a connection request travels. A waiting end hears of the other end's dial within it.
+// crossTime is longer than a connection request travels. Within it, an end that waits gets the other end's dial.
 const crossTime = 500 * time.Millisecond
 
 // Crossed reports whether a dial failed because the other end dialled at the same moment. Both ends dial from the port
-// that they listen on, so TCP makes one connection of the two dials. Each end takes itself for the client, and both
+// on which they listen, so TCP makes one connection of the two dials. Each end takes itself for the client, and both
 // handshakes fail.
 func Crossed(err error) bool {
 	if err == nil {
@@ -29,8 +29,8 @@ func Crossed(err error) bool {
 	return false
 }
 
-// Turn returns the time that a peer waits before it dials another that may dial it at the same moment. One of the two
-// peers does not wait.
+// Turn returns the time that a peer waits before it dials another that may dial it at the same moment. For one of the
+// two peers it is 0.
 func Turn(self, other peer.ID) time.Duration {
 	if self < other {
 		return 0
@@ -38,8 +38,8 @@ func Turn(self, other peer.ID) time.Duration {
 	return crossTime
 }
 
-// Forgive lets a host dial a peer at once although a recent dial failed. Otherwise go-libp2p refuses to for 5 s or
-// more.
+// Forgive lets a host dial a peer at once although a recent dial failed. Otherwise go-libp2p refuses to dial for 5 s
+// or more.
 func Forgive(h host.Host, p peer.ID) {
 	if b := backoff(h); b != nil {
 		b.Clear(p)

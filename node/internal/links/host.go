@@ -7,17 +7,17 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// The marks that a node leaves in the connection manager of its host.
+// Tag and weights of a node's links in the connection manager of its host.
 const (
 	tag           = "venn"
 	linkWeight    = 10
 	neighbourhood = 50
 )
 
-// identify begins the names of the protocols by which two hosts identify each other.
+// identify is the beginning of the ids of the protocols by which two hosts identify each other.
 const identify = "/ipfs/id/"
 
-// Keep marks a link in the host's connection manager. It protects a neighbour's.
+// Keep marks a link in the host's connection manager. If the peer is a neighbour, it also protects the link.
 func Keep(h host.Host, p peer.ID, neighbour bool) {
 	if neighbour {
 		h.ConnManager().Protect(p, tag)
@@ -36,8 +36,8 @@ func Release(h host.Host, p peer.ID) {
 
 // Foreign reports whether anything besides the node and its pubsub uses the connections with p. The signs are a
 // protection, a tag, or a stream of another protocol. topic is the topic of the node's pubsub; own reports whether a
-// protocol is the node's. The node's own protection of p must have been removed before. Identify is no sign: every
-// connection has its streams, and on a slow line or a busy machine they come late.
+// protocol is the node's. The caller must have removed the node's own protection of p. Identify's streams are no sign:
+// every connection has them, and on a slow line or a busy machine they come late.
 func Foreign(h host.Host, p peer.ID, topic string, own func(protocol string) bool) bool {
 	if protected(h, p, topic) {
 		return true

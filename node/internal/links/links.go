@@ -1,9 +1,9 @@
-// Package links keeps account of the connections that a node made on its host, and of the links that it has. The host's
-// other connections are not its business.
+// Package links keeps account of the connections that a node made on its host, and of the links that it has. It
+// ignores the host's other connections.
 //
-// It guarantees that the node makes no connection beyond the number that it was given, links taken included, that at most
-// half as many are links taken, and that newcomers find room in a quarter of these. Links that are taken later come on
-// top. A decision looks at all of them: some ten.
+// It guarantees that the node makes no connection beyond its limit, which counts links taken, too. At most half of the
+// limit may be links taken, and newcomers find room in a quarter of that half. Links taken once the limit is reached
+// come on top of it. Each decision looks at all connections and links, which are some ten.
 package links
 
 import (
@@ -15,52 +15,55 @@ import (
 	"github.com/venn-p2p/venn/node/core"
 )
 
-// Table is the connections that the node made, and its links. A link on a connection that the node made is made; a link
-// on any other connection is taken. Links taken have a share of the limit, so that no peer can keep the node from
-// dialling. Neighbours and pubsub's mesh keep three quarters of that share, and newcomers find room in the rest: see
-// [Table.Link]. It is safe for concurrent use.
+// Table holds the connections that the node made, and its links. A link on a connection that the node made is called
+// made. A link on any other connection is called taken. Links taken have a share of the limit, so that no peer can
+// keep the node from dialling. Neighbours and pubsub's mesh keep three quarters of that share, and newcomers find room
+// in the rest: see [Table.Link]. It is safe for concurrent use.
 type Table struct {
 	mu      sync.Mutex
-	most    int // connections made and links taken
-	share   int // links taken
-	kept    int // of these, the most that neighbours and the mesh keep from newcomers
+	most    int // most connections made and links taken together
+	share   int // most links taken
+	kept    int // most links taken that neighbours and the mesh keep from newcomers
 	peers   map[peer.ID]*conn
 	dialing map[peer.ID]*dial
-	peak    int
+	peak    int // most connections made and links taken at a time so far
 }
 
 // dial describes the dials under way to one peer.
 type dial struct {
-	under   int  // way
-	passing bool // only for questions
+	under   int  // number of these dials
+	passing bool // the dials are only for questions
 }
 
-// conn is a connection that the node made, or has a link on.
+// conn is a connection that the node made, or a connection with a link on it.
 type conn struct {
-	made    bool // by this node
+	made    bool // this node made the connection
 	link    bool
 	group   string // address group of a link's peer
-	passing bool   // made only for questions
-	needed  bool   // of a neighbour
-	mesh    bool   // in pubsub's mesh
-	fresh   bool   // not used yet
-	busy    int    // streams open on it
+	passing bool   // the connection serves only questions and becomes no link
+	needed  bool   // the peer is a neighbour
+	mesh    bool   // the peer is in pubsub's mesh
+	fresh   bool   // no stream has used it yet
+	busy    int    // number of open streams on it
 	used    time.Time
-	linked  time.Time // when it became one of a link
+	linked  time.Time // when the link began
 }
 
 const (
-	passLife  = 2 * time.Second        // for a connection made only for questions to be idle: its other end cannot refuse it
-	freshLife = 500 * time.Millisecond // for a new connection to be used
+	// Most idle time of a connection that serves only questions: its other end cannot refuse it
+	passLife  = 2 * time.Second
+	freshLife = 500 * time.Millisecond // time that a new connection has to be used for the first time
 )
 
-// New returns a table of at most most connections made and links taken; most is 4 or more. Half may be links taken.
+// New returns a table for at most most connections made and links taken; most must be 4 or more. Half of them may be
+// links taken.
 func New(most int) *Table {
 	share, kept := core.Places(most)
 	return &Table{most: most, share: share, kept: kept, peers: make(map[peer.ID]*conn), dialing: make(map[peer.ID]*dial)}
 }
 
-// worth ranks connections: the least worthy go first. Connections in use, just made, or of a neighbour may not go.
+// worth ranks connections: the one with the lowest worth gives way first. mayGo is false for a connection that is in
+// use, just made, or of a neighbour.
 func (c *conn) worth(now time.Time) (worth int, mayGo bool) {
 	switch {
 	case c.needed:
@@ -73,13 +76,13 @@ func (c *conn) worth(now time.Time) (worth int, mayGo bool) {
 	return worth, !c.needed && c.busy == 0 && (!c.fresh || now.Sub(c.used) >= freshLife)
 }
 
-// idle reports whether nothing needs the connection, and nothing has used it for some time.
+// idle reports whether nothing needs the connection, and no stream has used it for longer than life.
 func (c *conn) idle(now time.Time, life time.Duration) bool {
 	worth, mayGo := c.worth(now)
 	return mayGo && worth < 2 && now.Sub(c.used) > life
 }
 
-// counts returns the connections made, the ones being made, and the links taken.
+// counts returns the numbers of connections made, of peers being dialled without one, and of links taken.
 func (t *Table) counts() (made, dialing, taken int) {
 	for _, c := range t.peers {
 		if c.made {
@@ -96,7 +99,7 @@ func (t *Table) counts() (made, dialing, taken int) {
 	return made, dialing, taken
 }
 
-// Counts returns the connections made, and the links taken.
+// Counts returns the numbers of connections made and of links taken.
 func (t *Table) Counts() (made, taken int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -104,19 +107,20 @@ func (t *Table) Counts() (made, taken int) {
 	return made, taken
 }
 
-// excess returns how many of some connections made are too many beside some links taken.
+// excess returns the number of connections made that exceeds the limit, given the number of links taken. It is
+// negative if there is room.
 func (t *Table) excess(made, taken int) int { return made - (t.most - min(taken, t.share)) }
 
 // Evicted names a peer whose connection or link gave way to another.
 type Evicted struct {
-	Peer peer.ID // "": none gave way
-	Made bool    // the connection was made by this node
+	Peer peer.ID // nobody gave way if it is ""
+	Made bool    // this node had made the connection
 }
 
-// Dial asks for room for one more connection, to p. If there is room, Dialed must be called when the dial has ended.
-// There is, too, while as many connections may give way as are being made beyond the limit. Connections of other peers
-// take none of this room. Links taken have a share of their own. A link taken beyond that, because this node wants it,
-// counts against that share.
+// Dial reports whether there is room for one more connection, to p. If so, Dialed must be called when the dial has
+// ended. Beyond the limit there is still room if enough connections may give way: one for each connection being made
+// beyond the limit. Links taken count up to their share only. Those above it, which this node wanted, take no room
+// from dials.
 func (t *Table) Dial(p peer.ID, passing bool, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -146,7 +150,7 @@ func (t *Table) spare(taken int, now time.Time) (n int) {
 	return n
 }
 
-// yielding returns the link taken that gives way to a newcomer from an address group, if any.
+// yielding returns the link taken that gives way to a newcomer of an address group; false if none does.
 func (t *Table) yielding(group string, now time.Time) (peer.ID, bool) {
 	var taken []core.Taken
 	for q, c := range t.peers {
@@ -160,8 +164,9 @@ func (t *Table) yielding(group string, now time.Time) (peer.ID, bool) {
 	return peer.ID(p), ok
 }
 
-// Dialed records that a dial has ended, and whether it made a connection. It returns the connection or link that gives
-// way to it, beyond the limit. None gives way to a failed dial, because an address costs a liar nothing.
+// Dialed records that a dial has ended, and whether it made a connection. If the limit is exceeded then, it returns
+// the connection or link that gives way. Nothing gives way to a failed dial, because false addresses cost a liar
+// nothing.
 func (t *Table) Dialed(p peer.ID, success bool, now time.Time) (evict Evicted) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -173,7 +178,7 @@ func (t *Table) Dialed(p peer.ID, success bool, now time.Time) (evict Evicted) {
 		return Evicted{}
 	}
 	if c := t.peers[p]; c != nil {
-		c.made = true // a link came first
+		c.made = true // the peer's link came first
 	} else {
 		t.peers[p] = &conn{made: true, passing: d.passing, fresh: true, used: now}
 	}
@@ -185,9 +190,10 @@ func (t *Table) Dialed(p peer.ID, success bool, now time.Time) (evict Evicted) {
 	return evict
 }
 
-// evicted returns the peer that gives way to a new connection to p. That is the least worthy connection made, else a link
-// taken that gives way to newcomers. In the other order, the node would make more and more: links taken would replace
-// the ones that gave way. If all came into use while p was dialled, the one unused for longest goes.
+// evicted returns the connection or link that gives way to a new connection to p. It prefers the least worthy
+// connection made; else a link taken that gives way to newcomers. In the other order, the node would make ever more
+// connections, because new links taken would replace those that gave way. If all connections came into use while p was
+// dialled, the longest unused one gives way.
 func (t *Table) evicted(p peer.ID, now time.Time) Evicted {
 	if q, ok := t.least(p, now, false); ok {
 		return Evicted{q, true}
@@ -199,13 +205,14 @@ func (t *Table) evicted(p peer.ID, now time.Time) Evicted {
 	return Evicted{q, true}
 }
 
-// peaks notes how many connections there are now.
+// peaks updates the largest number of connections so far.
 func (t *Table) peaks() {
 	made, _, taken := t.counts()
 	t.peak = max(t.peak, made+taken)
 }
 
-// Passing reports whether the connection or dial to p, made by this node, serves only questions: no link is made of it.
+// Passing reports whether the connection or dial to p that this node made serves only questions, so that no link is
+// made of it.
 func (t *Table) Passing(p peer.ID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -214,7 +221,8 @@ func (t *Table) Passing(p peer.ID) bool {
 	return d != nil && d.passing || c != nil && c.passing
 }
 
-// room reports whether a link with p, of an address group, may be taken, and which link it replaces.
+// room reports whether a link with p, of an address group, may be taken. instead is the peer whose link must give way;
+// "": none.
 func (t *Table) room(p peer.ID, group string, now time.Time) (instead peer.ID, ok bool) {
 	if t.peers[p] != nil {
 		return "", true
@@ -228,10 +236,11 @@ func (t *Table) room(p peer.ID, group string, now time.Time) (instead peer.ID, o
 	return t.yielding(group, now)
 }
 
-// Link makes the connection to p one of a link; wanted means that this node has asked for it, so that there is room. Group
-// is p's address group, as in package admission. It returns the peer whose link has ended for it, if any. Only a link
-// that has lasted for two seconds may end, and neighbours and the mesh keep three quarters of the places, but for those
-// of a group that has more than p's. So a quarter of them, one at least, takes a newcomer every two seconds.
+// Link makes the connection to p one of a link. wanted reports whether this node asked for the link: then there is
+// always room. group is p's address group, as in package admission. Link returns the peer whose link gives way to it,
+// if any. Only links that have lasted for two seconds give way. Neighbours and the mesh keep three quarters of the
+// places. But if a group has at least two more links than p's, one of its links gives way, even a neighbour's. So each
+// place in the last quarter, one at least, takes a newcomer every two seconds.
 func (t *Table) Link(p peer.ID, group string, wanted bool, now time.Time) (instead peer.ID, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -253,7 +262,7 @@ func (t *Table) Link(p peer.ID, group string, wanted bool, now time.Time) (inste
 	return instead, true
 }
 
-// Unlink records that the connection to p carries no link any more.
+// Unlink records that the connection to p no longer carries a link.
 func (t *Table) Unlink(p peer.ID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -267,10 +276,10 @@ func (t *Table) Unlink(p peer.ID) {
 	}
 }
 
-// Pass notes that the connection to p, if the node made it, serves only questions: its other end takes no link.
+// Pass records that the connection to p serves only questions, because its other end refused a link.
 func (t *Table) Pass(p peer.ID) { t.set(p, func(c *conn) { c.passing = true }) }
 
-// Closed records that there is no connection to p, or that it is no longer the node's.
+// Closed records that there is no connection to p, or that the connection is no longer the node's.
 func (t *Table) Closed(p peer.ID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -283,7 +292,7 @@ func (t *Table) Made(p peer.ID) bool { return t.is(p, func(c *conn) bool { retur
 // Linked reports whether the connection to p carries a link.
 func (t *Table) Linked(p peer.ID) bool { return t.is(p, func(c *conn) bool { return c.link }) }
 
-// LinkedBefore reports whether it carries a link that began before a time.
+// LinkedBefore reports whether the connection to p carries a link that began before the given time.
 func (t *Table) LinkedBefore(p peer.ID, at time.Time) bool {
 	return t.is(p, func(c *conn) bool { return c.link && c.linked.Before(at) })
 }
@@ -295,10 +304,10 @@ func (t *Table) is(p peer.ID, what func(*conn) bool) bool {
 	return c != nil && what(c)
 }
 
-// Need records whether the link with p is a neighbour's.
+// Need records whether p is a neighbour.
 func (t *Table) Need(p peer.ID, needed bool) { t.set(p, func(c *conn) { c.needed = needed }) }
 
-// Meshed records whether the link with p is in pubsub's mesh.
+// Meshed records whether p is in pubsub's mesh.
 func (t *Table) Meshed(p peer.ID, mesh bool) { t.set(p, func(c *conn) { c.mesh = mesh }) }
 
 func (t *Table) set(p peer.ID, f func(*conn)) {
@@ -309,8 +318,8 @@ func (t *Table) set(p peer.ID, f func(*conn)) {
 	}
 }
 
-// Use records that a stream with p is open until the returned function is called. A stream that p opened keeps nothing
-// unless there is a link with p.
+// Use records that a stream with p is open, until the returned function is called. A stream that p opened does not
+// count unless there is a link with p.
 func (t *Table) Use(p peer.ID, inbound bool) (done func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -328,8 +337,8 @@ func (t *Table) Use(p peer.ID, inbound bool) (done func()) {
 	}
 }
 
-// Stale returns the peers whose connections or links are unneeded and idle for longer than idleLife; for connections
-// made only for questions, than passLife.
+// Stale returns the peers whose connections or links nothing needs and nothing has used for longer than idleLife. For
+// connections that serve only questions the time is passLife.
 func (t *Table) Stale(now time.Time, idleLife time.Duration) (out []peer.ID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -345,8 +354,8 @@ func (t *Table) Stale(now time.Time, idleLife time.Duration) (out []peer.ID) {
 	return out
 }
 
-// least returns the peer other than p whose connection, made by this node, goes first: of the least worth, and of
-// equals the longest idle. With inUse, ones in use may go, too.
+// least returns the peer, other than p, whose connection made by this node gives way first: the least worthy, of
+// equals the longest unused. If inUse is true, connections in use may give way, too.
 func (t *Table) least(p peer.ID, now time.Time, inUse bool) (best peer.ID, ok bool) {
 	least := 0
 	for q, c := range t.peers {
@@ -361,7 +370,7 @@ func (t *Table) least(p peer.ID, now time.Time, inUse bool) (best peer.ID, ok bo
 	return best, ok
 }
 
-// Peak returns the largest number of connections made and links taken so far.
+// Peak returns the largest number so far of connections made and links taken at a time.
 func (t *Table) Peak() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
