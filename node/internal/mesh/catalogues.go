@@ -11,40 +11,40 @@ import (
 )
 
 const (
-	// mostKept is the largest number of catalogues that wait for one peer, mostKeptBytes of their bytes.
+	// mostKept is the most catalogues that wait for one peer, mostKeptBytes the most bytes of them.
 	mostKept      = 32
 	mostKeptBytes = 4 * wire.MaxCatalogue
 	// mostSentBytes is the most bytes of sent catalogues kept for one peer, to be sent again if its stream ends.
 	mostSentBytes = 16 << 10
 )
 
-// peers holds what the mesh keeps of peers. Of announcements to linked peers it keeps the ones that are not sent yet. The
-// core does not repeat an announcement. So no catalogue is dropped because the outbox is full, or because pubsub cannot
-// send to the peer yet: pubsub sometimes hears of the subscription, and opens its stream, after the link has begun.
+// peers holds the mesh's state of each peer. It keeps announcements to linked peers until they are sent, because the
+// core does not repeat them. So no catalogue is dropped because the outbox is full, or because pubsub cannot send to
+// the peer yet. Pubsub may learn of the subscription, and open its stream, only after the link has begun.
 type peers struct {
-	wake chan struct{} // has a value while peers are due
+	wake chan struct{} // holds a value while peers are due
 
 	mu  sync.Mutex
 	of  map[peer.ID]*remote
-	due []peer.ID // peers to which kept catalogues may be sent now, each once
+	due []peer.ID // peers to which waiting catalogues may be sent now, each once
 }
 
-// remote is a peer that is linked, or has a stream of pubsub to or from this node.
+// remote is the state of a peer that is linked, or has a stream of pubsub to or from this node.
 type remote struct {
 	in    *rpcStream // the peer's latest stream to this node; nil: there is none
 	open  bool       // pubsub has a stream to the peer
 	plain bool       // the peer is subscribed to the topic without partial messages
 	mesh  bool       // the peer is in the mesh
 	full  bool       // pubsub's own queue to the peer was full
-	kept  [][]byte   // the newest catalogues that wait, in order
-	sent  [][]byte   // the newest ones sent on the present stream, in order; nil: none since the link ended
+	kept  [][]byte   // the newest waiting catalogues, oldest first
+	sent  [][]byte   // the newest ones sent on the present stream, oldest first; nil: none since the link ended
 }
 
 func newPeers() peers {
 	return peers{wake: make(chan struct{}, 1), of: make(map[peer.ID]*remote)}
 }
 
-// get returns what is kept of a peer, for a change. c.mu is held.
+// get returns the state of a peer, and makes one if there is none. The caller holds c.mu.
 func (c *peers) get(p peer.ID) *remote {
 	if c.of[p] == nil {
 		c.of[p] = new(remote)
@@ -52,17 +52,17 @@ func (c *peers) get(p peer.ID) *remote {
 	return c.of[p]
 }
 
-// tidy forgets a peer that is gone. c.mu is held.
+// tidy removes the state of a peer if nothing in it is needed. The caller holds c.mu.
 func (c *peers) tidy(p peer.ID) {
 	if o := c.of[p]; o != nil && o.in == nil && !o.open && !o.plain && len(o.kept) == 0 && o.sent == nil {
 		delete(c.of, p)
 	}
 }
 
-// opened records that pubsub has a stream to a peer, or has it no longer, and has forgotten its subscription then.
-// Catalogues sent on an ended stream may be lost, so they wait again: two ends that dial at once lose a stream that way.
-// Their asks are left out: most of the parts have come, and the core asks again for the rest. It returns the number of
-// catalogues that gave way.
+// opened records whether pubsub has a stream to a peer. When the stream ends, pubsub forgets the peer's subscription.
+// Catalogues sent on that stream may be lost, so they wait again: two ends that dial at once lose a stream that way.
+// They lose their asks: most of the parts have arrived, and the core asks again for the rest. opened returns the
+// number of catalogues dropped for lack of room.
 func (c *peers) opened(p peer.ID, open bool) (dropped int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -79,7 +79,7 @@ func (c *peers) opened(p peer.ID, open bool) (dropped int) {
 	return dropped
 }
 
-// withoutAsks returns a catalogue that lists the same parts held, and asks for nothing.
+// withoutAsks returns a catalogue that announces the same parts, but asks for nothing.
 func withoutAsks(catalogue []byte) []byte {
 	items, err := wire.ParseCatalogue(catalogue)
 	asks := func(it wire.Item) bool { return it.Want > it.Have }
@@ -94,7 +94,7 @@ func withoutAsks(catalogue []byte) []byte {
 	return items.Append(nil)
 }
 
-// newest returns the last catalogues that stay within the limits, and how many are left out.
+// newest returns the last catalogues within mostKept and most bytes, and the number of those left out.
 func newest(all [][]byte, most int) (kept [][]byte, dropped int) {
 	bytes, first := 0, len(all)
 	for first > 0 && len(all)-first < mostKept && bytes+len(all[first-1]) <= most {
@@ -104,7 +104,7 @@ func newest(all [][]byte, most int) (kept [][]byte, dropped int) {
 	return slices.Clone(all[first:]), first
 }
 
-// is reports whether something holds for a peer.
+// is reports whether the state of a peer exists and has the given property.
 func (c *peers) is(p peer.ID, what func(*remote) bool) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -114,10 +114,10 @@ func (c *peers) is(p peer.ID, what func(*remote) bool) bool {
 // isOpen reports whether pubsub has a stream to a peer.
 func (c *peers) isOpen(p peer.ID) bool { return c.is(p, func(o *remote) bool { return o.open }) }
 
-// isPlain reports whether a peer of the topic is one without partial messages.
+// isPlain reports whether a peer is subscribed to the topic without partial messages.
 func (c *peers) isPlain(p peer.ID) bool { return c.is(p, func(o *remote) bool { return o.plain }) }
 
-// Meshed records whether a peer is in the topic's mesh, and reports whether it is plain.
+// Meshed records whether a peer is in the topic's mesh, and reports whether the peer is plain.
 func (c *peers) Meshed(p peer.ID, in bool) (plain bool) {
 	return c.is(p, func(o *remote) bool { o.mesh = in; return o.plain })
 }
@@ -134,7 +134,7 @@ func (c *peers) AnyPlain() bool {
 	return false
 }
 
-// keep adds a catalogue to the waiting ones, and returns the number of the oldest that gave way.
+// keep adds a catalogue to those waiting for a peer. It returns the number of the oldest that were dropped for it.
 func (c *peers) keep(p peer.ID, catalogue []byte) (dropped int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -144,7 +144,7 @@ func (c *peers) keep(p peer.ID, catalogue []byte) (dropped int) {
 	return dropped
 }
 
-// again makes a peer due, because something may have changed for it.
+// again makes a peer due if catalogues wait for it, because it may now be possible to send them.
 func (c *peers) again(p peer.ID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -153,7 +153,7 @@ func (c *peers) again(p peer.ID) {
 	}
 }
 
-// stir makes a peer due. c.mu is held.
+// stir makes a peer due. The caller holds c.mu.
 func (c *peers) stir(p peer.ID) {
 	if !slices.Contains(c.due, p) {
 		c.due = append(c.due, p)
@@ -161,7 +161,7 @@ func (c *peers) stir(p peer.ID) {
 	c.signal()
 }
 
-// signal wakes the sender. c.mu is held.
+// signal wakes the goroutine that sends. The caller holds c.mu.
 func (c *peers) signal() {
 	select {
 	case c.wake <- struct{}{}:
@@ -169,7 +169,7 @@ func (c *peers) signal() {
 	}
 }
 
-// next removes and returns the peer that has been due for the longest. While others are due, it signals again, so that
+// next removes and returns the peer that has been due for longest. If others are due, it signals again, so that
 // catalogues and other messages take turns.
 func (c *peers) next() (p peer.ID, ok bool) {
 	c.mu.Lock()
@@ -184,8 +184,8 @@ func (c *peers) next() (p peer.ID, ok bool) {
 	return p, true
 }
 
-// refused puts back the catalogue that was taken last: pubsub's own queue to the peer is full. No more is taken until
-// Retry. It returns how many gave way.
+// refused puts back the catalogue that was taken last, because pubsub's own queue to the peer is full. No more is
+// taken until Retry. It returns the number of catalogues dropped for lack of room.
 func (c *peers) refused(p peer.ID, catalogue []byte) (dropped int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -201,7 +201,7 @@ func (c *peers) refused(p peer.ID, catalogue []byte) (dropped int) {
 	return dropped
 }
 
-// Retry makes the peers due for which pubsub's queues were full.
+// Retry makes the peers due for which pubsub's own queue was full.
 func (c *peers) Retry() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -213,7 +213,8 @@ func (c *peers) Retry() {
 	}
 }
 
-// take returns the oldest waiting catalogue of a peer, unless pubsub has no stream to the peer or its queue is full.
+// take removes and returns the oldest waiting catalogue of a peer. It returns none while pubsub has no stream to the
+// peer, or while pubsub's queue to it is full.
 func (c *peers) take(p peer.ID) (catalogue []byte, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -227,7 +228,7 @@ func (c *peers) take(p peer.ID) (catalogue []byte, ok bool) {
 	return catalogue, true
 }
 
-// forget drops the waiting catalogues of a peer, and returns how many there were.
+// forget drops the waiting catalogues of a peer, and returns their number.
 func (c *peers) forget(p peer.ID) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -242,7 +243,7 @@ func (c *peers) forget(p peer.ID) int {
 	return dropped
 }
 
-// Catalogues returns how many catalogues wait.
+// Catalogues returns the number of waiting catalogues.
 func (c *peers) Catalogues() (n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -252,7 +253,7 @@ func (c *peers) Catalogues() (n int) {
 	return n
 }
 
-// Remembered returns the number of peers for which something is kept.
+// Remembered returns the number of peers with a state.
 func (c *peers) Remembered() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

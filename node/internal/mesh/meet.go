@@ -11,20 +11,20 @@ import (
 )
 
 // Pubsub opens a stream to every peer that the host identifies. Most connections are made to ask one question, and end
-// two seconds later; pubsub's two streams would be half of their cost. So pubsub meets a peer when it is linked, or
-// when it opens a stream of pubsub itself.
+// two seconds later; pubsub's two streams would be half of their cost. So the mesh shows pubsub a peer only when it is
+// linked, or when it opens a stream of pubsub itself.
 
 // Meet lets pubsub open a stream to a peer, unless it has one.
 func (m *Mesh) Meet(p peer.ID) {
 	m.Updated(event.EvtPeerProtocolsUpdated{Peer: p, Added: []protocol.ID{ProtocolID}})
 }
 
-// patience is the time after which pubsub is to try again what it tries once.
+// patience is the time after which pubsub should retry what it tries only once by itself.
 const patience = 3 * time.Second
 
-// meetAgain lets pubsub try again to open streams, until it succeeds. It does not by itself: not with a peer that began
-// just when the stream was opened, nor with one that had only a relayed connection then. It does not hear of peers that
-// come before it has subscribed to the host's events.
+// meetAgain lets pubsub try again to open streams, until it succeeds. Pubsub does not retry by itself: not if the peer
+// was only just starting when the stream was opened, nor if it had only a relayed connection then. Pubsub also misses
+// peers that connect before it has subscribed to the host's events.
 func (m *Mesh) meetAgain() {
 	for {
 		select {
@@ -44,8 +44,8 @@ func (m *Mesh) unknown() []peer.ID {
 	return slices.DeleteFunc(m.cfg.Host.Network().Peers(), func(p peer.ID) bool { return !m.cfg.Linked(p) || slices.Contains(known, p) })
 }
 
-// unanswered returns the peers with a stream to this node to which pubsub has none and should try again to open one. A
-// peer that refuses is tried ever more rarely.
+// unanswered returns the peers that have a stream to this node, but to which pubsub has none and should try again to
+// open one. A peer that refuses is tried ever more rarely.
 func (m *Mesh) unanswered() (out []peer.ID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -70,8 +70,8 @@ func (m *Mesh) Updated(ev event.EvtPeerProtocolsUpdated) {
 	}
 }
 
-// EventBus returns the host's bus, without events of identified peers. Pubsub hears of peers' protocols from the mesh
-// alone, on a bus of its own. On the host's bus the mesh would wait for each slow subscriber.
+// EventBus returns the host's bus, without events of identified peers. Pubsub learns of peers' protocols from the mesh
+// alone, on a separate bus. On the host's bus the mesh would wait for each slow subscriber.
 func (h watchedHost) EventBus() event.Bus { return meetings{h.Host.EventBus(), h.m.bus} }
 
 type meetings struct {
@@ -79,7 +79,8 @@ type meetings struct {
 	ours event.Bus
 }
 
-// Subscribe subscribes to all events except the end of identifications.
+// Subscribe subscribes to all given events except the end of identifications. The news of protocols comes from the
+// mesh.
 func (b meetings) Subscribe(types any, options ...event.SubscriptionOpt) (event.Subscription, error) {
 	several, ok := types.([]any)
 	if !ok {
@@ -90,7 +91,7 @@ func (b meetings) Subscribe(types any, options ...event.SubscriptionOpt) (event.
 		switch t.(type) {
 		case *event.EvtPeerIdentificationCompleted:
 		case *event.EvtPeerProtocolsUpdated:
-			return b.ours.Subscribe(t, options...) // pubsub's other subscription is to the end of identifications
+			return b.ours.Subscribe(t, options...) // its other subscription is to identifications
 		default:
 			rest = append(rest, t)
 		}
@@ -98,7 +99,8 @@ func (b meetings) Subscribe(types any, options ...event.SubscriptionOpt) (event.
 	return b.Bus.Subscribe(rest, options...)
 }
 
-// Network returns the host's network, without the peers that are connected already.
+// Network returns the host's network, with Peers returning none, so that pubsub does not open streams to all at its
+// start.
 func (h watchedHost) Network() network.Network { return empty{h.Host.Network()} }
 
 type empty struct{ network.Network }

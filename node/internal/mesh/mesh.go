@@ -1,9 +1,9 @@
-// Package mesh is a node's end of pubsub: catalogues and parts go to linked peers as partial messages, and as ordinary
-// messages to peers that read no others.
+// Package mesh is a node's end of pubsub. Catalogues and parts go to linked peers as partial messages. Samples also go
+// as ordinary messages, for peers that read no others.
 //
-// It guarantees that pubsub's goroutine never waits for the node: what there is no room for is dropped and counted. What
-// comes is checked in the order of its cost, for size, room and signature, before the loop hears of it. It keeps some
-// state for each peer with a stream of pubsub, and at most 1,024 messages to send.
+// It guarantees that pubsub's goroutine never waits for the node: messages for which there is no room are dropped and
+// counted. Received messages are checked for size, room and signature, the cheapest first, before the loop gets them.
+// It keeps some state for each peer with a stream of pubsub, and at most 1,024 messages to send.
 package mesh
 
 import (
@@ -39,21 +39,21 @@ import (
 )
 
 const (
-	// ProtocolID is the newest of gossipsub, under an id of the node's own, so that another pubsub may run on the host.
-	// Pubsub's traffic is counted under it.
+	// ProtocolID is the newest version of gossipsub, under an id of the node's own, so that another pubsub may run on
+	// the host. Pubsub's traffic is counted under it.
 	ProtocolID protocol.ID = "/venn" + pubsub.GossipSubID_v13
 	// PlainID is the protocol of peers without partial messages.
 	PlainID protocol.ID = "/venn" + pubsub.GossipSubID_v12
 
-	maxRPC        = 2 * wire.MaxPartsRPC // bytes of an RPC that pubsub reads: the longest of a node, and room
-	strangerRPC   = 4 << 10              // bytes of an RPC of a peer without a link: a subscription and a graft, and room
-	rpcQueue      = 512                  // RPCs that may wait for one peer; default 32, beyond it pubsub drops
-	groupTTL      = 4                    // heartbeats; the state of groups is the node's, and pubsub's is emptied at once
-	maxGroups     = 1 << 14              // groups that peers may begin between two heartbeats; default 255
+	maxRPC        = 2 * wire.MaxPartsRPC // most bytes of an RPC that pubsub reads: a node's longest, and room
+	strangerRPC   = 4 << 10              // the same for a peer without a link: a subscription and a graft, and room
+	rpcQueue      = 512                  // most RPCs that wait for one peer; pubsub's default is 32, and it drops more
+	groupTTL      = 4                    // heartbeats that pubsub keeps a group; the node empties its state at once
+	maxGroups     = 1 << 14              // most groups that peers may begin between two heartbeats; default 255
 	maxGroupsPeer = 1 << 12              // the same for one peer; default 8
 )
 
-// extension is pubsub's partial messages without state of its own: it is emptied after every use.
+// extension is pubsub's extension for partial messages. Its state has no content: it is emptied after every use.
 type extension = partialmessages.PartialMessagesExtension[struct{}]
 
 // Config holds a mesh's settings and the hooks of its node.
@@ -69,32 +69,33 @@ type Config struct {
 	Admit       *admit.Table                                          // delays messages until their sender may cause the work
 	Linked      func(peer.ID) bool                                    // reports whether hello was said with the peer
 	Link        func(peer.ID)                                         // makes a link of the connection to the peer
-	Refuse      func(from peer.ID, reason string, err error)          // counts misbehaviour of a peer
+	Refuse      func(from peer.ID, reason string, err error)          // counts a peer's misbehaviour
 	OpenSample  func(author peer.ID, b []byte) (inbox.Message, error) // verifies an ordinary message
-	MessageRate float64                                               // bytes a second of ordinary messages of others
-	Options     []pubsub.Option                                       // besides the mesh's own
+	MessageRate float64                                               // bytes a second of others' ordinary messages
+	Options     []pubsub.Option                                       // options besides the mesh's own
 }
 
 // Mesh is the node's end of pubsub. Messages to send wait in a queue, from which one goroutine hands them to pubsub's
-// own. When the queue is full the message is dropped and counted. Pubsub's callbacks run on its goroutine: they only
-// post.
+// own queue. When the queue is full, a message is dropped and counted. Pubsub's callbacks run on its goroutine, so
+// they only post into the inbox and never wait.
 type Mesh struct {
 	peers
-	cfg      Config
-	ps       *pubsub.PubSub
-	top      *pubsub.Topic
-	sub      *pubsub.Subscription
-	outbox   chan *outgoing
-	messages *admit.Table // of others, that are ordinary, in the time that the line takes for them
+	cfg    Config
+	ps     *pubsub.PubSub
+	top    *pubsub.Topic
+	sub    *pubsub.Subscription
+	outbox chan *outgoing
+	// Admits ordinary messages of others; their work is the time that the line takes for them
+	messages *admit.Table
 
 	closing atomic.Bool // no stream is opened any more
 
-	bus       event.Bus     // on which pubsub learns of peers
-	protocols event.Emitter // its news of protocols
+	bus       event.Bus     // on which pubsub learns of peers' protocols
+	protocols event.Emitter // emits that news
 }
 
-// outgoing is a message to send: a partial message for one peer; without a group, the report that the peer misbehaved;
-// or an ordinary message. Catalogues wait apart.
+// outgoing is a message to send: a partial message for one peer; or, without a group, the report that the peer
+// misbehaved; or, with message set, an ordinary message. Catalogues wait elsewhere.
 type outgoing struct {
 	to              peer.ID
 	group           string
@@ -104,7 +105,7 @@ type outgoing struct {
 
 const outboxSize = 1024
 
-// New returns a mesh. Messages sent before Start wait.
+// New returns a mesh. Messages sent before Start wait until then.
 func New(cfg Config) *Mesh {
 	m := &Mesh{cfg: cfg, outbox: make(chan *outgoing, outboxSize), peers: newPeers()}
 	m.messages = admit.New(admission.Config{Links: admission.Pool{Work: .5}, Strangers: admission.Pool{Work: .5}}, cfg.Linked)
@@ -158,7 +159,7 @@ func (m *Mesh) Start() (err error) {
 	return nil
 }
 
-// Gossip makes pubsub speak gossipsub under the nodes' protocol ids, with partial messages or without.
+// Gossip makes pubsub speak gossipsub under the nodes' protocol ids, with or without partial messages.
 func Gossip(partial bool) pubsub.Option {
 	ids := []protocol.ID{ProtocolID, PlainID}
 	if !partial {
@@ -167,14 +168,14 @@ func Gossip(partial bool) pubsub.Option {
 	return pubsub.WithGossipSubProtocols(ids, features)
 }
 
-// features returns gossipsub's features under these ids.
+// features returns the features of gossipsub's version under an id of the node's own.
 func features(f pubsub.GossipSubFeature, id protocol.ID) bool {
 	return pubsub.GossipSubDefaultFeatures(f, protocol.ID(strings.TrimPrefix(string(id), "/venn")))
 }
 
-// gossipParams returns pubsub's parameters with two changes. A pruned peer may come back after 10 s (default: a
-// minute), because a network that forms around a few known peers prunes many at first. No goroutine dials the peers
-// that pubsub's messages name, because the node dials by its own rules.
+// gossipParams returns pubsub's parameters with two changes. A pruned peer may come back after 10 s, not a minute,
+// because a network that forms around a few known peers prunes many at first. No goroutine dials the peers that
+// pubsub's messages name, because the node dials by its own rules.
 func gossipParams() pubsub.GossipSubParams {
 	p := pubsub.DefaultGossipSubParams()
 	p.PruneBackoff = 10 * time.Second
@@ -182,9 +183,9 @@ func gossipParams() pubsub.GossipSubParams {
 	return p
 }
 
-// scores makes a peer leave the mesh after invalid messages, and ignores it after ten within a few minutes. Nothing
-// else counts; in particular many peers may share an address. No score is above 0, so the peers that a prune names are
-// not read.
+// scores makes pubsub remove a peer from the mesh after invalid messages, and ignore it after ten within a few
+// minutes. Nothing else counts; in particular many peers may share an address. No score is above 0, so pubsub does not
+// read the peers that a prune names.
 func scores(topic string) (*pubsub.PeerScoreParams, *pubsub.PeerScoreThresholds) {
 	params := &pubsub.PeerScoreParams{
 		AppSpecificScore: func(peer.ID) float64 { return 0 },
@@ -203,7 +204,7 @@ func scores(topic string) (*pubsub.PeerScoreParams, *pubsub.PeerScoreThresholds)
 	return params, thresholds
 }
 
-// Close leaves the topic. When Done has ended as well, End must follow.
+// Close leaves the topic. Once Done has ended as well, End must follow.
 func (m *Mesh) Close() {
 	for _, id := range []protocol.ID{ProtocolID, PlainID} {
 		m.cfg.Host.RemoveStreamHandler(id)
@@ -215,8 +216,8 @@ func (m *Mesh) Close() {
 	}
 }
 
-// hangUp ends all streams of pubsub and prevents new ones. So no peer hears that the topic is left. That message asks
-// not to graft again for 10 s, and would keep a restarted node out of every mesh for as long.
+// hangUp ends all streams of pubsub and prevents new ones. So no peer gets the message that this node leaves the
+// topic. That message would ask not to graft again for 10 s, and keep a restarted node out of every mesh for as long.
 func (m *Mesh) hangUp() {
 	m.closing.Store(true)
 	for _, c := range m.cfg.Host.Network().Conns() {
@@ -228,7 +229,7 @@ func (m *Mesh) hangUp() {
 	}
 }
 
-// leave waits, for a short time, until pubsub has left the topic: it then protects no peer any more.
+// leave waits for up to some 100 ms until pubsub has left the topic; then pubsub no longer protects any peer.
 func (m *Mesh) leave() {
 	for range 100 {
 		if m.top.Close() == nil || m.cfg.Done.Err() != nil {
@@ -238,14 +239,14 @@ func (m *Mesh) leave() {
 	}
 }
 
-// End ends the streams that Close has left for the node's last message.
+// End closes the emitter through which pubsub learns of peers.
 func (m *Mesh) End() {
 	if m.protocols != nil {
 		_ = m.protocols.Close()
 	}
 }
 
-// read takes ordinary messages off the subscription, so that it does not fill up: validate has handled them.
+// read reads ordinary messages from the subscription, so that it does not fill up. validate has handled them already.
 func (m *Mesh) read() {
 	for {
 		if _, err := m.sub.Next(m.cfg.Done); err != nil {
@@ -254,13 +255,13 @@ func (m *Mesh) read() {
 	}
 }
 
-// SendCatalogue sends a catalogue to a linked peer as soon as it can be sent. When very many wait, the oldest are
+// SendCatalogue sends a catalogue to a linked peer as soon as possible. If too many wait for the peer, the oldest are
 // dropped and counted. Unlinked must follow.
 func (m *Mesh) SendCatalogue(to peer.ID, catalogue []byte) {
 	m.gaveWay(m.keep(to, catalogue))
 }
 
-// streamEnded puts back the catalogues that were sent on an ended stream.
+// streamEnded puts back the catalogues that were sent on the ended stream to a peer.
 func (m *Mesh) streamEnded(p peer.ID) { m.gaveWay(m.opened(p, false)) }
 
 // gaveWay counts catalogues that were dropped.
@@ -270,27 +271,27 @@ func (m *Mesh) gaveWay(catalogues int) {
 	}
 }
 
-// Unlinked drops the catalogues that wait for a peer. The link with it has ended.
+// Unlinked drops the catalogues that wait for a peer, because the link has ended.
 func (m *Mesh) Unlinked(p peer.ID) { m.forget(p) }
 
-// SendParts queues parts of a group for a peer, or drops them.
+// SendParts queues parts of a group for a peer. If the queue is full, it drops them.
 func (m *Mesh) SendParts(to peer.ID, group group.ID, parts []byte) {
 	m.send(outgoing{to: to, group: string(group[:]), parts: parts})
 }
 
-// Publish queues an ordinary message, or drops it.
+// Publish queues an ordinary message. If the queue is full, it drops the message.
 func (m *Mesh) Publish(message []byte) { m.send(outgoing{message: message}) }
 
-// Blame queues the report that a peer misbehaved, or drops it.
+// Blame queues the report to pubsub that a peer misbehaved. If the queue is full, it drops the report.
 func (m *Mesh) Blame(p peer.ID) { m.send(outgoing{to: p}) }
 
-// Peers returns the peers that are subscribed.
+// Peers returns the peers that are subscribed to the topic.
 func (m *Mesh) Peers() []peer.ID { return m.top.ListPeers() }
 
-// Waiting returns how many messages wait to be sent, without catalogues.
+// Waiting returns the number of messages that wait to be sent, without catalogues.
 func (m *Mesh) Waiting() int { return len(m.outbox) }
 
-// send queues a message, or drops it.
+// send queues a message. If the queue is full, it drops the message and counts it.
 func (m *Mesh) send(o outgoing) {
 	select {
 	case m.outbox <- &o:
@@ -299,7 +300,7 @@ func (m *Mesh) send(o outgoing) {
 	}
 }
 
-// deliver hands the queue's messages and the catalogues to pubsub's goroutine, one after the other.
+// deliver hands the queue's messages and the waiting catalogues to pubsub, in turns.
 func (m *Mesh) deliver() {
 	for {
 		select {
@@ -330,7 +331,7 @@ func (m *Mesh) delivered(to peer.ID, err error) {
 	}
 }
 
-// only sends a message to its one peer, and leaves no state of the group behind in pubsub.
+// only returns the action that sends a message to its one peer. It leaves no state of the group behind in pubsub.
 func (m *Mesh) only(o *outgoing) partialmessages.PublishActionsFn[struct{}] {
 	return func(states map[peer.ID]struct{}, requests func(peer.ID) bool) iter.Seq2[peer.ID, partialmessages.PublishAction] {
 		clear(states)
@@ -344,8 +345,8 @@ func (m *Mesh) only(o *outgoing) partialmessages.PublishActionsFn[struct{}] {
 	}
 }
 
-// announce sends a peer its waiting catalogues, if possible now. It is never possible for a peer without partial
-// messages.
+// announce returns the action that sends a peer its waiting catalogues, as far as possible now. It drops them if the
+// peer reads no partial messages.
 func (m *Mesh) announce(to peer.ID) partialmessages.PublishActionsFn[struct{}] {
 	return func(states map[peer.ID]struct{}, requests func(peer.ID) bool) iter.Seq2[peer.ID, partialmessages.PublishAction] {
 		clear(states)
@@ -358,7 +359,7 @@ func (m *Mesh) announce(to peer.ID) partialmessages.PublishActionsFn[struct{}] {
 			case requests(to):
 				for c, ok := m.take(to); ok; c, ok = m.take(to) {
 					if !yield(to, partialmessages.PublishAction{EncodedPartsMetadata: c}) {
-						return // the rest waits on
+						return // the rest goes on waiting
 					}
 				}
 			}
@@ -366,15 +367,16 @@ func (m *Mesh) announce(to peer.ID) partialmessages.PublishActionsFn[struct{}] {
 	}
 }
 
-// gossip answers pubsub's request to tell peers outside of the mesh of a group. Catalogues go to chosen peers instead.
+// gossip does nothing when pubsub asks for gossip to peers outside of the mesh: catalogues go to chosen peers instead.
 func (m *Mesh) gossip(_ string, _ []byte, _ []peer.ID, states map[peer.ID]struct{}) { clear(states) }
 
-// inspect looks at an RPC before pubsub does. It drops the whole RPC if its partial message is not for this node or is
-// over the limits, so that no state is kept for it.
+// inspect checks an RPC before pubsub handles it. An error makes pubsub drop the whole RPC, and keep no state for it.
+// It is an error if the partial message is of another topic, of an unknown form, or over the limits.
 func (m *Mesh) inspect(from peer.ID, rpc *pubsub.RPC) error {
 	m.cfg.Counters.Count(from, ProtocolID, 0, sizeRPC(rpc))
 	if len(rpc.GetControl().GetGraft()) > 0 {
-		m.cfg.Link(from) // it grafts only links: its hello may still be on the way, and a refused graft is never repeated
+		// It grafts only links. Its hello may still be on the way, and a refused graft is never repeated.
+		m.cfg.Link(from)
 	}
 	if subs := rpc.GetSubscriptions(); len(subs) > 0 {
 		m.said(from, subs)
@@ -398,7 +400,8 @@ var (
 	errSize  = errors.New("mesh: partial message over the limit")
 )
 
-// check returns the fault of a partial message. An unknown group, or use of one, belongs to a later version.
+// check returns the fault of a partial message. Unknown groups, and unknown uses of a group, are those of a later
+// version.
 func (m *Mesh) check(p *pb.PartialMessagesExtension) error {
 	catalogue := string(p.GroupID) == wire.CatalogueGroup
 	switch {
@@ -421,7 +424,7 @@ func reasonRPC(err error) string {
 	return "over the limit"
 }
 
-// received decodes a partial message and posts it. It runs on pubsub's goroutine.
+// received decodes a partial message and posts it into the inbox. It runs on pubsub's goroutine.
 func (m *Mesh) received(from peer.ID, states map[peer.ID]struct{}, rpc *pb.PartialMessagesExtension) error {
 	clear(states)
 	msg, err := decodePartial(from, rpc)
@@ -455,15 +458,16 @@ func decodePartial(from peer.ID, rpc *pb.PartialMessagesExtension) (p inbox.Mess
 	return p, err
 }
 
-// sizeRPC returns the bytes of an RPC on a stream, with its length.
+// sizeRPC returns the number of bytes of an RPC on a stream, with its length.
 func sizeRPC(rpc *pubsub.RPC) int {
 	return protowire.SizeBytes(proto.Size(&rpc.RPC))
 }
 
-// tracer hears from pubsub of its mesh and of every RPC. It runs on pubsub's goroutine.
+// tracer gets from pubsub the changes of its mesh, and every RPC. It runs on pubsub's goroutine.
 type tracer struct{ m *Mesh }
 
-// OnNewOutboundStream charges the peer for pubsub's first message, which is not traced: the subscription and its flags.
+// OnNewOutboundStream charges the peer for pubsub's first message, the subscription and its flags, which is not
+// traced.
 func (t *tracer) OnNewOutboundStream(p peer.ID, _ protocol.ID) {
 	size := len(t.m.cfg.Topic) + 20
 	t.m.cfg.Counters.Count(p, ProtocolID, size, 0)
@@ -472,10 +476,10 @@ func (t *tracer) OnNewOutboundStream(p peer.ID, _ protocol.ID) {
 	t.m.again(p)
 }
 
-// OnClosedOutboundStream notes that the peer has left the mesh, which Prune does not report.
+// OnClosedOutboundStream records that the peer has left the mesh, because pubsub does not call Prune then.
 func (t *tracer) OnClosedOutboundStream(p peer.ID) {
 	t.m.streamEnded(p)
-	t.m.cfg.Host.ConnManager().Unprotect(p, "pubsub:"+t.m.cfg.Topic) // which pubsub forgets
+	t.m.cfg.Host.ConnManager().Unprotect(p, "pubsub:"+t.m.cfg.Topic) // pubsub forgets this
 	t.m.cfg.Inbox.MeshChanged(p, inbox.Ended)
 	if t.m.cfg.Host.Network().Connectedness(p) == network.Connected {
 		t.m.repeat(p)
@@ -485,7 +489,7 @@ func (t *tracer) OnClosedOutboundStream(p peer.ID) {
 func (t *tracer) Graft(p peer.ID, _ string) { t.m.cfg.Inbox.MeshChanged(p, inbox.Begun) }
 func (t *tracer) Prune(p peer.ID, _ string) { t.m.cfg.Inbox.MeshChanged(p, inbox.Ended) }
 
-// SendRPC counts; an RPC that the core has not ordered is charged to the peer's budget.
+// SendRPC counts the bytes of an RPC. An RPC that the core has not ordered is charged to the peer's budget.
 func (t *tracer) SendRPC(rpc *pubsub.RPC, p peer.ID) {
 	size := sizeRPC(rpc)
 	t.m.cfg.Counters.Count(p, ProtocolID, size, 0)

@@ -12,7 +12,7 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// validate looks at an ordinary message before pubsub delivers it and passes it on. It runs on goroutines of pubsub's.
+// validate checks an ordinary message before pubsub delivers it and passes it on. It runs on pubsub's goroutines.
 func (m *Mesh) validate(_ context.Context, _ peer.ID, msg *pubsub.Message) pubsub.ValidationResult {
 	if msg.ReceivedFrom == m.cfg.Host.ID() {
 		return pubsub.ValidationAccept
@@ -33,7 +33,7 @@ func (m *Mesh) validate(_ context.Context, _ peer.ID, msg *pubsub.Message) pubsu
 	case err != nil:
 		m.cfg.Counters.Refuse("message")
 		m.cfg.Log.Debug("message refused", "from", msg.ReceivedFrom, "author", msg.GetFrom(), "err", err)
-		return pubsub.ValidationReject // this counts against the sender's score
+		return pubsub.ValidationReject // this lowers the sender's score
 	}
 	p.From, p.Bytes = msg.ReceivedFrom, bytes
 	if !m.cfg.Inbox.OfferMessage(p) {
@@ -43,6 +43,6 @@ func (m *Mesh) validate(_ context.Context, _ peer.ID, msg *pubsub.Message) pubsu
 	return pubsub.ValidationAccept
 }
 
-// messageOverhead is the number of bytes that pubsub adds to an ordinary message: author, number, topic, signature,
-// key.
+// messageOverhead is the approximate number of bytes that pubsub adds to an ordinary message: author, number, topic,
+// signature, key.
 const messageOverhead = 200

@@ -19,8 +19,8 @@ import (
 	"github.com/venn-p2p/venn/node/internal/admit"
 )
 
-// watchedHost is the host that pubsub sees. It watches the streams that peers open, because pubsub does not report that
-// it gives up a stream over an RPC that is too long or malformed.
+// watchedHost is the host that pubsub sees. It watches the streams that peers open, because pubsub does not report
+// when it ends a stream because of an RPC that is too long or malformed.
 type watchedHost struct {
 	host.Host
 	m *Mesh
@@ -36,10 +36,10 @@ func (h watchedHost) SetStreamHandlerMatch(id protocol.ID, match func(protocol.I
 	h.Host.SetStreamHandlerMatch(id, match, h.watch(handle))
 }
 
-// NewStream asks for the newest protocol alone, before and after the older ones. A peer that is just beginning may have
-// only some of its protocols yet, and the host may know only some of them. A stream of an older protocol would carry no
-// partial messages for as long as it lasts. Peers begin with the newest, so a peer with an older protocol and without
-// the newest is an older peer.
+// NewStream tries the newest protocol alone, before and after the older ones. A peer that is just starting may not
+// have all of its protocols yet, and the host may not know all of them. A stream of an older protocol would carry no
+// partial messages for as long as it lasts. Peers start the newest protocol first, so a peer that has only an older
+// one is an older peer.
 func (h watchedHost) NewStream(ctx context.Context, p peer.ID, ids ...protocol.ID) (network.Stream, error) {
 	s, err := h.open(ctx, p, ids[0])
 	if len(ids) == 1 || !errors.As(err, new(multistream.ErrNotSupported[protocol.ID])) {
@@ -57,9 +57,9 @@ func (h watchedHost) NewStream(ctx context.Context, p peer.ID, ids ...protocol.I
 	return older, nil
 }
 
-// open opens a stream unless the mesh closes. Negotiating takes seconds, in which the mesh may begin to close. The
-// stream gets its protocol before closing is looked at again, and hangUp sets closing before it looks for streams. So
-// one of the two resets it.
+// open opens a stream unless the mesh is closing. Negotiating may take seconds, in which the mesh may begin to close.
+// The stream gets its protocol before open checks closing again, and hangUp sets closing before it looks for streams.
+// So one of the two resets the stream.
 func (h watchedHost) open(ctx context.Context, p peer.ID, ids ...protocol.ID) (network.Stream, error) {
 	if h.m.closing.Load() {
 		return nil, errClosing
@@ -72,9 +72,9 @@ func (h watchedHost) open(ctx context.Context, p peer.ID, ids ...protocol.ID) (n
 	return s, err
 }
 
-// watch delays a stream until pubsub has dealt with the end of the peer's stream before. Otherwise pubsub may take in
-// that end after the first RPC of the new stream, and forget the content of that RPC: the subscription, and that the
-// peer can do partial messages.
+// watch delays a stream until pubsub has handled the end of the peer's last stream. Otherwise pubsub may handle that
+// end after the first RPC of the new stream, and forget what that RPC said: the subscription, and that the peer can
+// read partial messages.
 func (h watchedHost) watch(handle network.StreamHandler) network.StreamHandler {
 	return func(s network.Stream) {
 		p, in := s.Conn().RemotePeer(), &rpcStream{Stream: s, m: h.m, handled: make(chan struct{}), pays: h.m.cfg.Admit.Of(s.Conn())}
@@ -86,7 +86,7 @@ func (h watchedHost) watch(handle network.StreamHandler) network.StreamHandler {
 			h.m.Meet(p)
 		}
 		if before := h.m.cameIn(p, in); before != nil {
-			_ = before.Stream.Reset() // not its own Reset, which blames the peer
+			_ = before.Stream.Reset() // not before.Reset, which blames the peer
 			<-before.handled
 		}
 		handle(in)
@@ -95,7 +95,7 @@ func (h watchedHost) watch(handle network.StreamHandler) network.StreamHandler {
 	}
 }
 
-// cameIn records the latest stream of a peer, and returns the one before.
+// cameIn records a stream as the latest of a peer, and returns the last one.
 func (m *Mesh) cameIn(p peer.ID, s *rpcStream) (before *rpcStream) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -104,7 +104,7 @@ func (m *Mesh) cameIn(p peer.ID, s *rpcStream) (before *rpcStream) {
 	return before
 }
 
-// wentOut records that a stream has been handled. A later stream of the peer stays.
+// wentOut records that a stream was handled to its end. If the peer has a later stream, that stays recorded.
 func (m *Mesh) wentOut(p peer.ID, s *rpcStream) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -112,11 +112,12 @@ func (m *Mesh) wentOut(p peer.ID, s *rpcStream) {
 	if o == nil || o.in != s {
 		return
 	}
-	o.in, o.plain = nil, o.plain && o.open // pubsub reports the end of its own stream to the peer, if there is one
+	// Pubsub reports the end of its own stream to the peer, if there is one.
+	o.in, o.plain = nil, o.plain && o.open
 	m.tidy(p)
 }
 
-// said records a peer's subscription to the topic.
+// said records a peer's subscription to the topic, or its end.
 func (m *Mesh) said(from peer.ID, subs []*pb.RPC_SubOpts) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -139,8 +140,8 @@ func (m *Mesh) said(from peer.ID, subs []*pb.RPC_SubOpts) {
 	}
 }
 
-// repeat makes pubsub read a peer's subscription again. Pubsub forgets it when its stream to the peer ends, and the
-// peer does not repeat it while its own stream lasts.
+// repeat makes pubsub read a peer's subscription again. Pubsub forgets the subscription when its stream to the peer
+// ends, and the peer does not repeat it while its own stream lasts.
 func (m *Mesh) repeat(p peer.ID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -161,20 +162,21 @@ type rpcStream struct {
 	network.Stream
 	m          *Mesh
 	pays       *admit.Stream
-	handled    chan struct{}   // closed when pubsub is done with the stream
-	subscribes *pb.RPC_SubOpts // the peer's subscription to the topic; Mesh.peers guards it
-	rounds     uint            // number of rounds in which pubsub has been without a stream to the peer; Mesh.peers guards it
-	frames     frames
-	reading    []byte                 // unread rest of the inserted bytes
-	next       atomic.Pointer[[]byte] // to be read before the next RPC
-	waking     sync.Mutex             // guards woken and the deadline together
-	woken      bool                   // a waiting Read was made to end
-	begun      atomic.Bool            // something was read
-	waiting    atomic.Bool            // a Read is under way
-	over       atomic.Bool            // its end has been reported
+	handled    chan struct{}   // closed when pubsub has handled the stream to its end
+	subscribes *pb.RPC_SubOpts // the peer's subscription to the topic; guarded by Mesh.mu
+	// rounds of meetAgain in which pubsub had no stream to the peer; guarded by Mesh.mu
+	rounds  uint
+	frames  frames
+	reading []byte                 // inserted bytes not read yet
+	next    atomic.Pointer[[]byte] // inserted RPC, to be read before the next one of the peer
+	waking  sync.Mutex             // guards woken and the deadline together
+	woken   bool                   // a waiting Read was ended for an inserted RPC
+	begun   atomic.Bool            // something was read
+	waiting atomic.Bool            // a Read is under way
+	over    atomic.Bool            // the stream's end has been reported or needs no report
 }
 
-// insert makes pubsub read an RPC, with its length, as if the peer had sent it next.
+// insert makes pubsub read an RPC, preceded by its length, as if the peer had sent it next.
 func (s *rpcStream) insert(rpc []byte) {
 	s.next.Store(&rpc)
 	s.waking.Lock()
@@ -183,7 +185,8 @@ func (s *rpcStream) insert(rpc []byte) {
 	_ = s.SetReadDeadline(time.Now()) // resumed takes it back
 }
 
-// resumed reports whether a Read ended because it was woken, and lets the next one wait again.
+// resumed reports whether a Read ended because insert woke it. If so, it removes the deadline, so that the next one
+// waits.
 func (s *rpcStream) resumed() bool {
 	s.waking.Lock()
 	defer s.waking.Unlock()
@@ -195,8 +198,8 @@ func (s *rpcStream) resumed() bool {
 	return true
 }
 
-// inserted reads inserted RPCs, between two RPCs of the peer. It inserts nothing before the first, from which pubsub
-// learns whether the peer can do partial messages.
+// inserted copies inserted RPCs to b, between two RPCs of the peer. It does so only after the peer's first RPC, from
+// which pubsub learns whether the peer can read partial messages.
 func (s *rpcStream) inserted(b []byte) (k int) {
 	if len(s.reading) == 0 && s.frames.between() && s.begun.Load() {
 		if next := s.next.Swap(nil); next != nil {
@@ -208,11 +211,11 @@ func (s *rpcStream) inserted(b []byte) (k int) {
 	return k
 }
 
-// errNoLink says that a peer without a link sends a long RPC.
+// errNoLink means that a peer without a link sent a long RPC.
 var errNoLink = errors.New("mesh: long RPC without a link")
 
-// Read refuses an RPC that is over the limit as soon as its length is known, before pubsub allocates memory for it. It
-// waits, as the peer's own queue, while the peer may not cause more work.
+// Read refuses an RPC that is over the limit as soon as its length is known, before pubsub allocates memory for it.
+// While the peer may not cause more work, Read waits.
 func (s *rpcStream) Read(b []byte) (int, error) {
 	if k := s.inserted(b); k > 0 {
 		return k, nil
@@ -243,7 +246,8 @@ func (s *rpcStream) Read(b []byte) (int, error) {
 	return k, err
 }
 
-// Reset resets the stream. If the reader does so although reading has not failed, the bytes read were no RPC.
+// Reset resets the stream. If pubsub does so although no read has failed, the bytes read were malformed, and the peer
+// is blamed.
 func (s *rpcStream) Reset() error {
 	if s.begun.Load() && !s.waiting.Load() && s.m.cfg.Done.Err() == nil {
 		s.refuse("malformed")
@@ -257,19 +261,19 @@ func (s *rpcStream) refuse(reason string) {
 	}
 }
 
-// frames follows the lengths of RPCs through a stream.
+// frames follows the lengths of the RPCs on a stream.
 type frames struct {
-	left   uint64 // bytes of the RPC still to come
-	length uint64 // the part of the length that has come
+	left   uint64 // bytes of the current RPC still to be read
+	length uint64 // the value of the length as far as it was read
 	shift  uint
-	begun  int // RPCs so far
+	begun  int // number of RPCs whose length was read
 }
 
-// between reports whether no RPC has come in part.
+// between reports whether the stream is between two RPCs.
 func (f *frames) between() bool { return f.left == 0 && f.shift == 0 }
 
-// pass reports whether all lengths up to the end of b are at most a limit. After a length above it, the rest cannot be
-// parsed.
+// pass follows the lengths of RPCs through b, and reports whether all are at most most. After a length above that
+// limit, what follows cannot be parsed.
 func (f *frames) pass(b []byte, most uint64) bool {
 	for len(b) > 0 {
 		if f.left > 0 {
