@@ -1,7 +1,8 @@
-// Package pipes carries messages that need no answer to linked peers, over a stream to each that stays open.
+// Package pipes sends messages that need no answer to linked peers, over one stream to each that stays open.
 //
-// A message goes out whole and in order, or is lost. The owner learns so, when the next one goes out at the latest. Who
-// does not read for too long loses the stream. No goroutine waits where there is nothing to send. Of each peer one
+// A message goes out whole and in order, or is lost. The owner learns of a loss when the next message goes out, at the
+// latest. If a peer does not read for too long, its stream ends. A goroutine runs only while there is something to
+// send. Only the latest stream of each peer is read.
 // stream is read, the latest.
 package pipes
 
@@ -22,18 +23,18 @@ import (
 type Config struct {
 	Streams *streams.Node
 	ID      protocol.ID
-	Limit   int             // bytes of a message
-	Within  time.Duration   // of one message; longer, and the stream ends
+	Limit   int             // most bytes of a message
+	Within  time.Duration   // most time for sending one message; the stream ends if it takes longer
 	Done    context.Context // ends with the node
 	Tasks   *tasks.Group
-	Lost    func(to peer.ID)                                 // is called when messages to a peer are lost
+	Lost    func(to peer.ID)                                 // called when messages to a peer are lost
 	Take    func(from *streams.Stream, message []byte) error // handles a message; an error ends the stream
 }
 
-// maxWaiting is the largest number of messages that wait for a peer. Senders that heed Busy have one at a time.
+// maxWaiting is the most messages that wait for a peer. Senders that heed Busy have one waiting at a time.
 const maxWaiting = 16
 
-// Pipes are the streams of one protocol with all linked peers. They are safe for concurrent use.
+// Pipes holds the streams of one protocol with all linked peers. It is safe for concurrent use.
 type Pipes struct {
 	cfg Config
 
@@ -42,11 +43,11 @@ type Pipes struct {
 	in  map[peer.ID]*streams.Stream
 }
 
-// pipe holds the messages to one peer.
+// pipe holds the waiting messages to one peer, and the stream.
 type pipe struct {
 	waiting [][]byte
-	writing bool            // a goroutine writes the waiting messages
-	stream  *streams.Stream // nil: none is open. It belongs to the writing goroutine, if there is one
+	writing bool            // a goroutine is writing the waiting messages
+	stream  *streams.Stream // nil: none is open. It belongs to the writing goroutine while there is one
 	closed  bool            // the link has ended
 }
 
@@ -55,7 +56,7 @@ func New(cfg Config) *Pipes {
 	return &Pipes{cfg: cfg, out: make(map[peer.ID]*pipe), in: make(map[peer.ID]*streams.Stream)}
 }
 
-// Send sends a message to a linked peer, without waiting. If too many messages wait for the peer, they are lost.
+// Send sends a message to a linked peer, without waiting. If too many messages wait for the peer, this one is lost.
 func (p *Pipes) Send(to peer.ID, message []byte) {
 	if !p.queue(to, message) {
 		p.cfg.Lost(to)
@@ -80,7 +81,7 @@ func (p *Pipes) queue(to peer.ID, message []byte) bool {
 	return true
 }
 
-// Busy reports whether a message to a peer is still on its way out.
+// Busy reports whether messages to a peer wait or are being written.
 func (p *Pipes) Busy(to peer.ID) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,7 +89,7 @@ func (p *Pipes) Busy(to peer.ID) bool {
 	return o != nil && len(o.waiting) > 0
 }
 
-// Waiting returns how many messages are still on their way out.
+// Waiting returns the number of messages that wait or are being written.
 func (p *Pipes) Waiting() (n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -98,7 +99,7 @@ func (p *Pipes) Waiting() (n int) {
 	return n
 }
 
-// Unlinked ends the stream to a peer. The link with it has ended.
+// Unlinked ends the stream to a peer, because the link has ended.
 func (p *Pipes) Unlinked(q peer.ID) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -117,7 +118,7 @@ func (p *Pipes) Unlinked(q peer.ID) {
 	}
 }
 
-// write sends the waiting messages of a peer, and ends when there are none.
+// write sends the waiting messages of a peer. It returns when there are none left.
 func (p *Pipes) write(to peer.ID, o *pipe) {
 	for {
 		message, s := p.next(o)
@@ -135,8 +136,8 @@ func (p *Pipes) write(to peer.ID, o *pipe) {
 	}
 }
 
-// next returns the message to be written, and the open stream, if any. Without a message the goroutine has to end, and
-// the stream with it.
+// next returns the message to write next, and the open stream, if there is one. If it returns no message, the
+// goroutine must end the stream that it got, if any, and return.
 func (p *Pipes) next(o *pipe) (message []byte, s *streams.Stream) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -150,7 +151,7 @@ func (p *Pipes) next(o *pipe) (message []byte, s *streams.Stream) {
 	return nil, s
 }
 
-// send writes a message to a stream, which it opens if there is none. It returns the stream to use from then on.
+// send writes a message to a stream. If s is nil, it opens one. It returns the stream to use next; nil after an error.
 func (p *Pipes) send(to peer.ID, s *streams.Stream, message []byte) (*streams.Stream, error) {
 	var err error
 	if s == nil {
@@ -165,7 +166,8 @@ func (p *Pipes) send(to peer.ID, s *streams.Stream, message []byte) (*streams.St
 	return s, nil
 }
 
-// wrote records that the first waiting message was written, or that all of them are lost.
+// wrote records that the first waiting message was written, or else that all waiting messages are lost. It reports
+// whether the loss must be reported.
 func (p *Pipes) wrote(o *pipe, s *streams.Stream, ok bool) (lost bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -180,7 +182,7 @@ func (p *Pipes) wrote(o *pipe, s *streams.Stream, ok bool) (lost bool) {
 	return !o.closed
 }
 
-// errStranger refuses the messages of a peer without a link.
+// errStranger refuses a stream of a peer without a link.
 var errStranger = errors.New("pipes: no link with the peer")
 
 // Serve reads a stream that a linked peer has opened.
@@ -193,7 +195,7 @@ func (p *Pipes) Serve(s *streams.Stream) error {
 	return s.Each(p.cfg.Limit, func(message []byte) error { return p.cfg.Take(s, message) })
 }
 
-// enter makes a stream the one that is read from a peer.
+// enter makes a stream the one that is read from its peer. It resets the one before.
 func (p *Pipes) enter(s *streams.Stream) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -211,7 +213,7 @@ func (p *Pipes) leave(s *streams.Stream) {
 	}
 }
 
-// Remembered returns the number of peers for which something is kept.
+// Remembered returns the number of streams read, plus the number of peers with messages or a stream to them.
 func (p *Pipes) Remembered() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
