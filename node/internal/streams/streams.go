@@ -1,5 +1,5 @@
-// Package streams opens and serves the streams of a node's protocols: framed messages under deadlines, in the scope of
-// the resource manager, counted.
+// Package streams opens and serves the streams of a node's protocols. They carry framed messages under deadlines, and
+// reserve memory with libp2p's resource manager. Their bytes are counted.
 package streams
 
 import (
@@ -25,18 +25,18 @@ import (
 )
 
 const (
-	// OpenTime is for opening a stream, with dialling.
+	// OpenTime is the longest time for opening a stream, and for the dial before it.
 	OpenTime = 10 * time.Second
-	// IOTime is the limit of one read or write of a short message.
+	// IOTime is the longest time for reading or writing a short message.
 	IOTime = 10 * time.Second
-	// TransferTime is the limit of a run of parts; the slowest links (64 kbit/s) carry one in that time.
+	// TransferTime is the longest time for a run of parts; the slowest links (64 kbit/s) carry one in that time.
 	TransferTime = 70 * time.Second
 )
 
-// Node holds the streams' parameters, which their node sets.
+// Node holds the parameters that all streams of a node share. The node sets them.
 type Node struct {
 	Host     host.Host
-	Service  string                          // for the resource manager
+	Service  string                          // name of the service for the resource manager
 	Versions func(protocol.ID) []protocol.ID // returns the ids on the wire of a protocol, the newest version first
 	Done     context.Context                 // ends with the node
 	Log      *slog.Logger
@@ -44,35 +44,37 @@ type Node struct {
 	Counters *counters.Counters
 	Relayed  func(protocol.ID) bool // reports whether a protocol may go over a relay
 	Lasting  func(protocol.ID) bool // reports whether streams of a protocol stay open without use
-	// Use notes that a stream with the peer, which opened it if it is inbound, is in use until done. An inbound one is so
-	// from when its first message is there: bytes that trickle in keep no link. Use does not hear of lasting streams.
+	// Use is called when a stream with the peer begins to be in use; done ends the use. An inbound stream, which the
+	// peer opened, is in use once its first message was read: bytes that trickle in keep no link alive. Use is not
+	// called for lasting streams.
 	Use    func(p peer.ID, inbound bool) (done func())
-	Admit  *admit.Table                                 // decides over the streams that peers open
-	Refuse func(from peer.ID, reason string, err error) // is called when a peer misbehaves
-	Barred func(peer.ID) bool                           // reports whether a peer is not served
+	Admit  *admit.Table                                 // admits the streams that peers open
+	Refuse func(from peer.ID, reason string, err error) // called when a peer misbehaves
+	Barred func(peer.ID) bool                           // reports whether a peer must not be served
 	MayAsk func(peer.ID) bool                           // reports whether streams to a peer may be opened
-	// Patience returns the time that a peer may take for the first byte of an answer. After it, Quiet is called with
-	// the connection of the stream, and may take any time. Neither is called for lasting streams.
+	// Patience returns the time that a peer may take for the first byte of an answer. After that time, Quiet is called
+	// with the stream's connection, on a goroutine of its own. Neither is called for lasting streams.
 	Patience func(peer.ID) time.Duration
 	Quiet    func(network.Conn)
 }
 
-// Stream is a libp2p stream that carries framed messages under deadlines, in the resource manager's scope, counted.
+// Stream is a libp2p stream of a Node. It carries framed messages under deadlines, and its bytes are counted.
 type Stream struct {
 	network.Stream
 	Peer     peer.ID
 	n        *Node
 	id       protocol.ID
 	reserved int
-	ctx      context.Context // ends with the node, or when the stream has to give way
+	ctx      context.Context // ends with the node, or when the stream must give way to another
 	unhook   func() bool
-	use      func() (unused func()) // to be called when an inbound stream is in use; nil: never, or it was
+	// Called when an inbound stream begins to be in use; nil: not to be called, or called already
+	use      func() (unused func())
 	unused   func()
-	quiet    *time.Timer   // until the first byte of an answer; nil: none is waited for
-	admitted *admit.Stream // of a stream that the peer opened
+	quiet    *time.Timer   // fires if the first byte of an answer is late; nil: no answer is awaited
+	admitted *admit.Stream // for a stream that the peer opened; else nil
 }
 
-// Group returns the group of the address from which the peer opened the stream.
+// Group returns the address group from which the peer opened the stream.
 func (s *Stream) Group() string { return s.admitted.Group() }
 
 // Linked reports whether the peer that opened the stream is linked now.
@@ -93,20 +95,20 @@ func (s *Stream) Pay(work time.Duration) error {
 	return nil
 }
 
-// PayLate waits until work may be done for the peer that opened the stream, which pays for it then. The error is the
-// reason why the stream ends.
+// PayLate waits until work may be done for the peer that opened the stream, and charges the peer. It returns an error
+// if the stream ends first.
 func (s *Stream) PayLate(work time.Duration) error { return s.admitted.PayLate(s.ctx, work) }
 
-// Wait waits for a place among others than the streams' places. evict is called when another peer gets it. The error is
-// ctx's.
+// Wait waits for one of the given places, which are not those of streams. evict is called when the place goes to
+// another peer. The error is ctx's.
 func (s *Stream) Wait(ctx context.Context, places *admission.Slots, evict func()) (*admission.Slot, error) {
 	return s.admitted.Wait(ctx, places, evict)
 }
 
-// Context ends with the node, and when the stream has to give way to another's.
+// Context returns a context that ends with the node, or when the stream must give way to another peer's.
 func (s *Stream) Context() context.Context { return s.ctx }
 
-// wrap puts a stream under the node's care. End must follow.
+// wrap makes a Stream of a libp2p stream. End must follow.
 func (n *Node) wrap(ctx context.Context, s network.Stream, id protocol.ID, inbound bool) (*Stream, error) {
 	if err := s.Scope().SetService(n.Service); err != nil {
 		_ = s.Reset()
@@ -124,8 +126,8 @@ func (n *Node) wrap(ctx context.Context, s network.Stream, id protocol.ID, inbou
 	return w, nil
 }
 
-// Open opens a stream to a peer, on a connection that exists, by the newest version of a protocol that both speak. End
-// must follow.
+// Open opens a stream to a peer on an existing connection, by the newest version of a protocol that both ends speak.
+// End must follow.
 func (n *Node) Open(ctx context.Context, p peer.ID, id protocol.ID) (*Stream, error) {
 	if !n.MayAsk(p) {
 		return nil, fmt.Errorf("%w: %s", ErrFiltered, p)
@@ -146,14 +148,14 @@ func (n *Node) Open(ctx context.Context, p peer.ID, id protocol.ID) (*Stream, er
 	return w, err
 }
 
-// heard notes that an answer has begun to come, or is no longer waited for.
+// heard stops the timer for the first byte of an answer.
 func (s *Stream) heard() {
 	if s.quiet != nil {
 		s.quiet.Stop()
 	}
 }
 
-// End closes the stream in good order, or resets it if err is not nil.
+// End closes the stream, or resets it if err is not nil.
 func (s *Stream) End(err error) {
 	s.unhook()
 	s.unused()
@@ -166,7 +168,7 @@ func (s *Stream) End(err error) {
 	_ = s.Close()
 }
 
-// release gives back the memory of messages.
+// release gives back the memory reserved for messages.
 func (s *Stream) release() {
 	if s.reserved > 0 {
 		s.Scope().ReleaseMemory(s.reserved)
@@ -174,7 +176,7 @@ func (s *Stream) release() {
 	}
 }
 
-// Read reads, and counts.
+// Read reads from the stream, counts the bytes, and waits until the peer has paid for them.
 func (s *Stream) Read(b []byte) (int, error) {
 	k, err := s.Stream.Read(b)
 	s.heard()
@@ -185,7 +187,7 @@ func (s *Stream) Read(b []byte) (int, error) {
 	return k, err
 }
 
-// Write writes, and counts.
+// Write writes to the stream, and counts the bytes.
 func (s *Stream) Write(b []byte) (int, error) {
 	k, err := s.Stream.Write(b)
 	s.n.Counters.Count(s.Peer, s.id, k, 0)
@@ -195,7 +197,7 @@ func (s *Stream) Write(b []byte) (int, error) {
 // Send sends one short message.
 func (s *Stream) Send(msg []byte) error { return s.SendWithin(msg, IOTime) }
 
-// SendWithin sends one message, for which it takes up to d.
+// SendWithin sends one message, within d.
 func (s *Stream) SendWithin(msg []byte, d time.Duration) error {
 	if err := s.SetWriteDeadline(time.Now().Add(d)); err != nil {
 		return err
@@ -203,8 +205,8 @@ func (s *Stream) SendWithin(msg []byte, d time.Duration) error {
 	return wire.WriteFrame(s, msg)
 }
 
-// Receive reads one message of at most limit bytes, for which it reserves the memory first: that of the message before
-// is given back. It waits up to d for it.
+// Receive reads one message of at most limit bytes, within d. It reserves the message's memory first, and gives back
+// that of the last message.
 func (s *Stream) Receive(limit int, d time.Duration) ([]byte, error) {
 	s.release()
 	if err := s.SetReadDeadline(time.Now().Add(d)); err != nil {
@@ -226,7 +228,7 @@ func (s *Stream) Receive(limit int, d time.Duration) ([]byte, error) {
 	return msg, err
 }
 
-// takes takes a place for a message that the peer sends unasked.
+// takes takes a place for a message of the given size on a stream that the peer opened.
 func (s *Stream) takes(bytes int) error {
 	if s.admitted != nil && !s.admitted.Takes(bytes) {
 		return ErrBusy
@@ -237,8 +239,8 @@ func (s *Stream) takes(bytes int) error {
 // readAhead is the number of bytes read at a time from messages that follow each other.
 const readAhead = 1 << 10
 
-// Each reads messages of at most limit bytes and hands over each, until the stream ends in good order. It waits for
-// each without a limit, and reserves the memory of one all the time.
+// Each calls take with each message of at most limit bytes, until the other end closes the stream. It waits for a
+// message without a time limit. It reserves memory for one message as long as it runs.
 func (s *Stream) Each(limit int, take func(msg []byte) error) error {
 	if err := s.Scope().ReserveMemory(limit, network.ReservationPriorityMedium); err != nil {
 		return err
@@ -262,7 +264,8 @@ func (s *Stream) Each(limit int, take func(msg []byte) error) error {
 	}
 }
 
-// Served hands the streams of a protocol that peers open to a handler, and handles its errors.
+// Served returns a handler for the streams of a protocol that peers open. It admits each stream, calls handle, and
+// handles its errors.
 func (n *Node) Served(id protocol.ID, handle func(*Stream) error) network.StreamHandler {
 	return func(raw network.Stream) {
 		if !n.Tasks.Enter() {
@@ -293,7 +296,7 @@ func (n *Node) Served(id protocol.ID, handle func(*Stream) error) network.Stream
 		if err = s.Pay(admit.Open); err == nil {
 			err = handle(s)
 		}
-		if errors.Is(err, wire.ErrLater) { // it is answered with nothing
+		if errors.Is(err, wire.ErrLater) { // an unknown message gets no answer
 			n.Counters.Drop("later")
 			err = nil
 		}
@@ -315,5 +318,5 @@ func (n *Node) Served(id protocol.ID, handle func(*Stream) error) network.Stream
 // ErrFiltered means that the owner's filter excludes a peer.
 var ErrFiltered = errors.New("streams: peer is filtered out")
 
-// ErrBusy says that a queue of the loop is full, or that the peer asks for more than its share.
+// ErrBusy means that a queue of the loop is full, or that a peer asks for more than its share.
 var ErrBusy = errors.New("streams: busy")
