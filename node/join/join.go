@@ -16,41 +16,43 @@ import (
 	"github.com/venn-p2p/venn/summary/estimate"
 )
 
-// ErrNoSources says that there is nothing to join.
+// ErrNoSources means that Join was called without sources.
 var ErrNoSources = errors.New("join: no sources")
 
-// Source is one of the sets, here or on another machine. A filter travels as the message of a bloom.Codec that has p as
-// its only type. The methods end early when ctx does.
+// Source is one of the sets, on this machine or another. A filter travels as a message of a bloom.Codec whose only
+// type is p. The methods end early when ctx ends.
 type Source interface {
-	// Size returns the number of keys, and of bytes to ship them all (see KeyBytes).
+	// Size returns the number of keys, and the bytes that sending all of them takes (see KeyBytes).
 	Size(ctx context.Context) (wire.JoinSize, error)
-	// Filter returns the message of the filter p of all keys.
+	// Filter returns the message of the filter of all keys, with parameters p.
 	Filter(ctx context.Context, p bloom.Params) (message []byte, err error)
-	// Matching gives the keys in the filter p of message to f, each once, in any order, until f fails. f may keep them.
+	// Matching calls f with each key that is in the filter of message, which has parameters p. Each key comes once, in
+	// any order, until f fails. f may keep the keys.
 	Matching(ctx context.Context, p bloom.Params, message []byte, f func(key []byte) error) error
 }
 
-// KeyBytes returns the bytes of a key of n bytes when it is sent: its length as a varint, and the key.
+// KeyBytes returns the bytes that sending a key of n bytes takes: its length as a varint, and the key.
 func KeyBytes(n int) int { return len(binary.AppendUvarint(nil, uint64(n))) + n }
 
-// Report counts what a join moved. Bytes are filters and keys, without the framing of a network.
+// Report counts what a join moved. Bytes are those of filters and keys, without the framing of a network.
 type Report struct {
-	Params     bloom.Params // of the filters collected
-	Blocks     int          // left of the AND when it was sent back
-	Estimated  float64      // keys in common, from the filters; +Inf if their AND is full
+	Params     bloom.Params // of the collected filters
+	Blocks     int          // blocks of the AND that were sent back
+	Estimated  float64      // estimated keys in common, from the filters; +Inf if their AND is full
 	Candidates int          // keys sent by all sources together
 	Collected  int          // bytes of filters to the coordinator
-	Returned   int          // bytes of the AND to all sources
+	Returned   int          // bytes of the AND to all sources together
 	KeysMoved  int          // bytes of keys to the coordinator
 	Shipping   int          // bytes that shipping all sets would have taken
 }
 
-// Moved returns the bytes that the join moved in all.
+// Moved returns the number of bytes that the join moved in all.
 func (r Report) Moved() int { return r.Collected + r.Returned + r.KeysMoved }
 
-// Join returns the keys that all sources hold, in increasing order. The filters collected are of p. If p is zero except
-// its Key, [Plan] chooses. In each step all sources are asked at once; when one fails, the others are given up. Errors
-// of sources come back wrapped with the number of the source.
+// Join returns the keys that all sources hold, in increasing order. p is the form of the collected filters. If only
+// its Hasher is set, [Plan] chooses the form. In each step all sources are asked at once, but for the keys the
+// smallest set goes first. When one fails, the others are cancelled. Errors of sources come back wrapped with the
+// number of the source.
 func Join(ctx context.Context, sources []Source, p bloom.Params) ([][]byte, Report, error) {
 	if len(sources) == 0 {
 		return nil, Report{}, ErrNoSources
@@ -85,7 +87,7 @@ type coordinator struct {
 	report  Report
 }
 
-// each asks all sources at once, and waits for them.
+// each asks all sources at once, and waits for all. When one fails, it cancels the others.
 func (j *coordinator) each(what string, ask func(ctx context.Context, i int, s Source) error) error {
 	group, ctx := errgroup.WithContext(j.ctx)
 	for i, s := range j.sources {
@@ -139,7 +141,7 @@ func (j *coordinator) collect(p bloom.Params) error {
 	return err
 }
 
-// reduce cuts the AND to the blocks that are worth their bytes: before step (c).
+// reduce drops the blocks of the AND that are not worth their bytes, before step (c).
 func (j *coordinator) reduce() error {
 	p := j.report.Params
 	each := make([]int, len(j.filters))
@@ -178,7 +180,7 @@ func (j *coordinator) gather() ([][]byte, error) {
 			smallest = i
 		}
 	}
-	number := make(map[string]int) // of the smallest set's candidates
+	number := make(map[string]int) // index of each candidate that the smallest set sent
 	answers := make([]answer, len(j.sources))
 	ask := func(ctx context.Context, i int, s Source) error {
 		a := &answers[i]
@@ -224,13 +226,14 @@ func (j *coordinator) gather() ([][]byte, error) {
 	return common, nil
 }
 
-// answer is the answer of a source in the last step.
+// answer sums up one source's answer in the last step.
 type answer struct {
 	keys, bytes int
-	has         []bool // the smallest set's candidates, by number; nil for the smallest set itself
+	// For each candidate of the smallest set, by index, whether this source has it; nil for the smallest set itself
+	has []bool
 }
 
-// intersection returns the AND of all filters, cut to the fewest blocks that one of them has.
+// intersection returns the AND of all filters, with the fewest blocks that any of them has.
 func intersection(filters ...*bloom.Filter) (*bloom.Filter, error) {
 	and := filters[0].Clone()
 	for _, f := range filters[1:] {

@@ -10,13 +10,14 @@ import (
 	"github.com/venn-p2p/venn/summary/bloom"
 )
 
-// ErrFilter says that a message is not a filter of the agreed parameters.
+// ErrFilter means that a message is not a filter of the agreed parameters.
 var ErrFilter = errors.New("join: not a filter of these parameters")
 
-// Listing is a Source that lists its keys again for each step and stores none. An error that it yields ends the step.
+// Listing is a Source that lists its keys afresh in each step and stores none. If it yields an error, the step ends
+// with it.
 type Listing iter.Seq2[[]byte, error]
 
-// until returns the listing, ended by the error of ctx when ctx ends.
+// until returns the listing, which yields the error of ctx soon after ctx ends.
 func (l Listing) until(ctx context.Context) Listing {
 	return func(yield func([]byte, error) bool) {
 		n := 0
@@ -31,7 +32,7 @@ func (l Listing) until(ctx context.Context) Listing {
 	}
 }
 
-// someKeys is the number of keys after which a listing checks whether its context has ended.
+// someKeys is the number of keys that a listing yields between two checks of its context.
 const someKeys = 1024
 
 // Size implements Source.
@@ -65,7 +66,7 @@ func (l Listing) Filter(ctx context.Context, p bloom.Params) ([]byte, error) {
 	return codec.Append(nil, f, nil)
 }
 
-// Matching implements Source. Its errors: ErrFilter, the listing's, f's.
+// Matching implements Source. The errors: ErrFilter, the listing's, f's.
 func (l Listing) Matching(ctx context.Context, p bloom.Params, message []byte, f func(key []byte) error) error {
 	codec, err := bloom.NewCodec(p)
 	if err != nil {

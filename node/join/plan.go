@@ -7,10 +7,10 @@ import (
 	"github.com/venn-p2p/venn/summary/bloom"
 )
 
-// Plan chooses the filters with which the fewest bytes move if the sets have nothing in common. It tries 1 to 8 blocks,
-// of n/ln 2 bits for the largest set and up to 32 times longer. Few long blocks code well; many short ones can be cut.
-// Where no filter pays, as with tiny sets, it returns a filter of one bit, to which every key belongs: the join then
-// ships the sets.
+// Plan chooses the filters with which the fewest bytes move if the sets have nothing in common. It tries 1 to 8
+// blocks. Their length is n/ln 2 bits for the n keys of the largest set, and up to 32 times that. Few long blocks code
+// well; of many short ones some can be dropped. If no filter pays, as with tiny sets, it returns a filter of one bit,
+// which contains every key: then the join moves the whole sets.
 func Plan(sizes []wire.JoinSize, key bloom.Hasher) bloom.Params {
 	most := 0
 	for _, s := range sizes {
@@ -33,7 +33,7 @@ func Plan(sizes []wire.JoinSize, key bloom.Hasher) bloom.Params {
 	return best
 }
 
-// fill returns the expected share of bits set among m after positions at random: 1-(1-1/m)^positions.
+// fill returns the expected fraction of m bits that are set after positions random hits: 1-(1-1/m)^positions.
 func fill(m uint64, positions float64) float64 {
 	if positions <= 0 {
 		return 0
@@ -41,7 +41,7 @@ func fill(m uint64, positions float64) float64 {
 	return -math.Expm1(positions * math.Log1p(-1/float64(m)))
 }
 
-// planned returns the bytes to be moved with filters of p if the sets have nothing in common.
+// planned returns the number of bytes to move with filters of parameters p if the sets have nothing in common.
 func planned(p bloom.Params, sizes []wire.JoinSize) float64 {
 	m := int(p.Bits())
 	bytes, and := 0.0, 1.0
@@ -51,7 +51,7 @@ func planned(p bloom.Params, sizes []wire.JoinSize) float64 {
 		and *= share
 	}
 	bytes += float64(len(sizes) * codedBytes(m, and))
-	for _, s := range sizes { // keys of the source that the AND lets pass by chance
+	for _, s := range sizes { // the source's keys that are in the AND by chance
 		own := fill(p.BlockBits, float64(s.Keys*p.Hashes))
 		if own > 0 {
 			bytes += float64(float64(s.Bytes) * math.Pow(and/own, float64(p.Blocks*p.Hashes)))
@@ -67,11 +67,11 @@ func codedBytes(m int, fill float64) int {
 }
 
 // worthwhileBlocks returns the number of blocks of the AND with which the fewest bytes still move: the AND to every
-// source, and the keys that answer. Keys in common move in any case. A source's other keys are in the AND by chance:
-// each of their bits is set in the source's filter, and is in the AND as often as any other set bit.
+// source, and the keys in the answers. Keys in common move in any case. A source's other keys are in the AND by
+// chance: each of their bits is set in the source's filter, and in the AND as often as any other of the filter's bits.
 func worthwhileBlocks(and *bloom.Filter, filters []*bloom.Filter, sizes []wire.JoinSize, common float64) int {
 	p := and.Params()
-	foreign := make([]float64, len(filters)) // bytes of keys not in common that still answer
+	foreign := make([]float64, len(filters)) // bytes of keys that are not in common but still in the answers
 	for i, s := range sizes {
 		if s.Keys > 0 {
 			foreign[i] = float64(s.Bytes) * max(0, 1-common/float64(s.Keys))
