@@ -10,14 +10,14 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Memory keeps keys in memory, at about 70 bytes and their length each. The zero value is empty and ready.
+// Memory keeps keys in memory. Each takes about 70 bytes and its own length. The zero value is empty and ready.
 type Memory struct {
 	mu     sync.RWMutex
 	keys   map[string]summary.Fingerprint
 	mirror Mirror
 }
 
-// Add adds keys. The errors are those of Mirror.Add.
+// Add adds keys. Its errors are those of Mirror.Add.
 func (m *Memory) Add(keys [][]byte, fps []summary.Fingerprint) (added int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -37,7 +37,7 @@ func (m *Memory) Add(keys [][]byte, fps []summary.Fingerprint) (added int, err e
 	return added, nil
 }
 
-// Remove drops keys; the error is always nil.
+// Remove removes keys; the error is always nil.
 func (m *Memory) Remove(keys [][]byte) (removed int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

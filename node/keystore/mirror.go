@@ -11,22 +11,22 @@ import (
 	"github.com/venn-p2p/venn/summary/counting"
 )
 
-// Mirror holds the fingerprints of a collection in memory; all summaries are made from it. It is a d-left counting
+// Mirror holds the fingerprints of a collection in memory, from which all summaries are made. It is a d-left counting
 // filter of whole fingerprints (Bonomi et al. 2006; package counting), hence an exact multiset of them. It takes about
-// 47 bits a key at a million keys. When it is full it doubles, without the keys. The zero value is empty and ready. It
-// is safe for concurrent use.
+// 47 bits a key at a million keys. When it is full, it doubles, for which it does not need the keys. The zero value is
+// empty and ready. It is safe for concurrent use.
 type Mirror struct {
 	mu    sync.RWMutex
 	table *counting.DLeft // nil: empty
 }
 
-// leastKeys is the number of keys that a new mirror has room for.
+// leastKeys is the number of keys for which a new mirror has room.
 const leastKeys = 1 << 12
 
 var errMirror = errors.New("keystore: not a mirror of fingerprints")
 
-// Add adds a fingerprint once more. It fails with counting.ErrOverflow, and changes nothing, when the
-// fingerprint is there four times already; under a keyed hash of 48 bits that is no accident.
+// Add adds a fingerprint once more. If the fingerprint is there four times already, it changes nothing and returns
+// counting.ErrOverflow. Under a keyed hash of 48 bits this does not happen by accident.
 func (m *Mirror) Add(f summary.Fingerprint) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -36,8 +36,8 @@ func (m *Mirror) Add(f summary.Fingerprint) error {
 	return m.table.Add(uint64(f))
 }
 
-// newTable returns an empty table. Its placement of fingerprints is secret, so that no peer can make keys that overflow
-// it.
+// newTable returns an empty table. The placement of its fingerprints is secret, so that no peer can make keys that
+// overflow it.
 func newTable() *counting.DLeft {
 	p := counting.ParamsForFingerprint(leastKeys, summary.FingerprintBits)
 	var seed [8]byte
@@ -45,12 +45,12 @@ func newTable() *counting.DLeft {
 	p.Seed = binary.LittleEndian.Uint64(seed[:])
 	t, err := counting.NewDLeft(p)
 	if err != nil {
-		panic(err) // the parameters stand here
+		panic(err) // the parameters are constants
 	}
 	return t
 }
 
-// Remove removes one copy of each fingerprint; it skips fingerprints that are not there.
+// Remove removes one copy of each fingerprint, if there is one.
 func (m *Mirror) Remove(fps ...summary.Fingerprint) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -79,7 +79,7 @@ func (m *Mirror) Len() int {
 	return m.table.Len()
 }
 
-// Fingerprints yields the fingerprints of a copy, each once, so that no caller waits for the receiver.
+// Fingerprints yields each fingerprint once. It iterates over a copy, so that changes need not wait for the caller.
 func (m *Mirror) Fingerprints(yield func(summary.Fingerprint) bool) {
 	for _, f := range m.snapshot() {
 		if !yield(f) {
@@ -101,7 +101,7 @@ func (m *Mirror) snapshot() []summary.Fingerprint {
 	return all
 }
 
-// MarshalBinary returns the fingerprints with their counts, in about as many bytes as they have entropy.
+// MarshalBinary encodes the fingerprints with their counts, in about as many bytes as their entropy.
 func (m *Mirror) MarshalBinary() ([]byte, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -111,8 +111,8 @@ func (m *Mirror) MarshalBinary() ([]byte, error) {
 	return m.table.MarshalBinary()
 }
 
-// UnmarshalBinary replaces the mirror by the one encoded in b. It fails, and changes nothing, if b encodes no mirror or
-// one of fingerprints of another size.
+// UnmarshalBinary replaces the mirror by the one encoded in b. It returns an error and changes nothing if b does not
+// encode a mirror, or if the encoded fingerprints have another size.
 func (m *Mirror) UnmarshalBinary(b []byte) error {
 	t := newTable()
 	if err := t.UnmarshalBinary(b); err != nil {
