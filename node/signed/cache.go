@@ -12,16 +12,16 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Cache remembers the contents of signed headers and peer records, and which signatures of tails were good, so that
-// each is verified once. The ones used last stay. Failed verifications are not kept. It is safe for concurrent use;
-// nodes of one process may share one.
+// Cache remembers the contents of signed headers and peer records, and the good signatures of tails, so that each is
+// verified once. It keeps the most recently used. It does not remember failed verifications. It is safe for concurrent
+// use; nodes of one process may share one.
 type Cache struct {
 	envelopes  *lru.Cache[[sha256.Size]byte, opened]
 	signatures *lru.Cache[[sha256.Size]byte, struct{}] // good ones
 	count      atomic.Int64                            // of envelopes opened
 }
 
-// signaturesEach is the number of signatures remembered for each envelope: they take some 150 bytes.
+// signaturesEach is the number of signatures remembered for each envelope; together they take some 150 bytes.
 const signaturesEach = 4
 
 // opened is an envelope and its contents.
@@ -30,12 +30,12 @@ type opened struct {
 	envelope []byte
 }
 
-// NewCache returns a cache of at most entries envelopes (2 or more), about 800 bytes each.
+// NewCache returns a cache of at most entries envelopes, about 800 bytes each. entries must be 2 or more.
 func NewCache(entries int) *Cache {
 	return &Cache{envelopes: latest[opened](entries), signatures: latest[struct{}](signaturesEach * entries)}
 }
 
-// latest returns a cache of values by hash.
+// latest returns a cache of the most recently used values, by hash.
 func latest[V any](most int) *lru.Cache[[sha256.Size]byte, V] {
 	l, err := lru.New[[sha256.Size]byte, V](max(1, most))
 	if err != nil {
@@ -44,10 +44,10 @@ func latest[V any](most int) *lru.Cache[[sha256.Size]byte, V] {
 	return l
 }
 
-// cached returns the result of open for an envelope, from the cache if it is there.
+// cached returns the result of open for an envelope: from the cache if it is there, else from a call of open.
 func cached[T any](c *Cache, limit int, envelope []byte, open func([]byte) (T, error)) (T, error) {
 	if len(envelope) > limit {
-		return open(envelope) // refuses it
+		return open(envelope) // open refuses it
 	}
 	k := sha256.Sum256(envelope)
 	if v, ok := c.envelopes.Get(k); ok {
@@ -63,17 +63,17 @@ func cached[T any](c *Cache, limit int, envelope []byte, open func([]byte) (T, e
 	return v, err
 }
 
-// Header opens a signed header.
+// Header returns the header in a signed envelope.
 func (c *Cache) Header(envelope []byte) (summary.Header, error) {
 	return cached(c, wire.MaxEnvelope, envelope, OpenHeader)
 }
 
-// Record opens a signed PeerRecord.
+// Record returns the content of a signed PeerRecord.
 func (c *Cache) Record(envelope []byte) (Record, error) {
 	return cached(c, wire.MaxRecord, envelope, OpenRecord)
 }
 
-// Signature returns the result of verify for a signature, or nil if the signature was good before.
+// Signature returns nil if a signature is known to be good, else the result of verify.
 func (c *Cache) Signature(origin string, message, signature []byte, verify func(origin string, message, signature []byte) error) error {
 	k := signatureKey(origin, message, signature)
 	if _, good := c.signatures.Get(k); good {
@@ -87,15 +87,15 @@ func (c *Cache) Signature(origin string, message, signature []byte, verify func(
 }
 
 func signatureKey(origin string, message, signature []byte) [sha256.Size]byte {
-	b := make([]byte, 0, 512) // on the stack, for most
+	b := make([]byte, 0, 512) // on the stack, for most signatures
 	b = append(binary.AppendUvarint(b, uint64(len(origin))), origin...)
 	b = append(binary.AppendUvarint(b, uint64(len(message))), message...)
 	b = append(binary.AppendUvarint(b, uint64(len(signature))), signature...)
 	return sha256.Sum256(b)
 }
 
-// Keep returns a copy of an envelope to keep: the cache's if the envelope was opened before, else a new one. A slice of
-// the message that brought it would keep the whole message alive.
+// Keep returns a copy of an envelope that may be kept: the cache's copy if the envelope was opened before, else a new
+// one. A slice of the received message would keep the whole message in memory.
 func (c *Cache) Keep(envelope []byte) []byte {
 	if envelope == nil {
 		return nil

@@ -7,9 +7,9 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// AddressGroup returns the network that a verified record places its peer in: the /24 of its first public IPv4 address,
-// or the /48 of its first public IPv6 address. It is "" without a public address, as in private networks. A peer that
-// claims another's addresses cannot be reached at them, and soon ranks last.
+// AddressGroup returns the address group of a peer by its verified record: the /24 of its first public IPv4 address,
+// or the /48 of its first public IPv6 address. It returns "" without a public address, as in private networks. A peer
+// that claims another's addresses cannot be reached at them, and soon ranks last.
 func AddressGroup(r wire.Record) string {
 	for _, a := range read(r.Envelope).Addrs {
 		ip, err := manet.ToIP(a)

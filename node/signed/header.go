@@ -1,7 +1,8 @@
-// Package signed signs and opens headers of summaries and peer records, both in libp2p's signed envelopes.
+// Package signed signs and opens headers of summaries, and opens peer records. Both are in libp2p's signed envelopes.
 //
-// It opens nothing above its limit of bytes, nothing by a key of another kind than Ed25519, secp256k1 and P-256, and
-// nothing under another domain. To open an envelope costs a signature, some 0.1 ms; a [Cache] remembers those opened.
+// It opens no envelope above its limit of bytes, none signed by a key other than Ed25519, secp256k1 or P-256, and none
+// of another domain. Opening an envelope costs the verification of a signature, some 0.1 ms. A [Cache] remembers those
+// opened.
 package signed
 
 import (
@@ -31,8 +32,8 @@ func (*headerRecord) Codec() []byte                    { return headerCodec }
 func (r *headerRecord) MarshalRecord() ([]byte, error) { return r.payload, nil }
 func (r *headerRecord) UnmarshalRecord(b []byte) error { r.payload = b; return nil }
 
-// HeaderSigner signs headers of summaries with a peer's key, in libp2p's signed envelopes: domain
-// "venn-summary-header", payload type "/venn/summary-header".
+// HeaderSigner returns a function that signs headers of summaries with a peer's key, in libp2p's signed envelopes:
+// domain "venn-summary-header", payload type "/venn/summary-header".
 func HeaderSigner(key crypto.PrivKey) func(payload []byte) (envelope []byte, err error) {
 	return func(payload []byte) ([]byte, error) {
 		e, err := record.Seal(&headerRecord{payload}, key)
@@ -43,8 +44,8 @@ func HeaderSigner(key crypto.PrivKey) func(payload []byte) (envelope []byte, err
 	}
 }
 
-// OpenHeader verifies and parses a header that its origin signed. An error matches ErrSignature, or summary.ErrLimit for
-// more than [wire.MaxEnvelope] bytes, or is one of summary.ParseHeader's.
+// OpenHeader verifies and parses a header that its origin signed. An error matches ErrSignature, or summary.ErrLimit
+// for more than [wire.MaxEnvelope] bytes, or an error of summary.ParseHeader.
 func OpenHeader(envelope []byte) (summary.Header, error) {
 	if len(envelope) > wire.MaxEnvelope {
 		return summary.Header{}, fmt.Errorf("signed: header of %d bytes, at most %d: %w", len(envelope), wire.MaxEnvelope, summary.ErrLimit)
@@ -63,8 +64,8 @@ func OpenHeader(envelope []byte) (summary.Header, error) {
 	return h, nil
 }
 
-// verifyHeader opens an envelope of [HeaderSigner]: it returns the payload, and the raw peer id of the signer. An error
-// matches ErrSignature.
+// verifyHeader opens an envelope made by [HeaderSigner]. It returns the payload, and the raw peer id of the signer. An
+// error matches ErrSignature.
 func verifyHeader(envelope []byte) (payload []byte, signer string, err error) {
 	var r headerRecord
 	e, err := consume(envelope, &r)
@@ -74,7 +75,7 @@ func verifyHeader(envelope []byte) (payload []byte, signer string, err error) {
 	if !bytes.Equal(e.PayloadType, headerCodec) {
 		return nil, "", fmt.Errorf("%w: header of type %q", ErrSignature, e.PayloadType)
 	}
-	if again, err := e.Marshal(); err != nil || !bytes.Equal(again, envelope) { // fields that nobody signed, for one
+	if again, err := e.Marshal(); err != nil || !bytes.Equal(again, envelope) { // such as fields that nobody signed
 		return nil, "", fmt.Errorf("%w: header in an envelope not of the canonical form", ErrSignature)
 	}
 	id, err := peer.IDFromPublicKey(e.PublicKey)

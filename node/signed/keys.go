@@ -10,7 +10,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/record"
 )
 
-// ErrKey means that a key is of an unsupported kind, which may cost fifty times as much to verify.
+// ErrKey means that a key is of an unsupported kind. Some of these kinds take fifty times as long to verify.
 var ErrKey = errors.New("signed: not an Ed25519, secp256k1 or P-256 key")
 
 // CheckKey returns ErrKey unless a public key is Ed25519, secp256k1, or ECDSA on P-256.
@@ -28,7 +28,8 @@ func CheckKey(key crypto.PubKey) error {
 	return ErrKey
 }
 
-// consume verifies an envelope, if its key is of a supported kind, and reads the record in it.
+// consume verifies an envelope whose key is of a supported kind, and decodes the record in it. Errors match
+// ErrSignature.
 func consume(envelope []byte, into record.Record) (*record.Envelope, error) {
 	e, err := record.UnmarshalEnvelope(envelope)
 	if err == nil {

@@ -17,13 +17,13 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// Record is the content of a signed PeerRecord. Of two records of a peer, the one of the higher Seq is newer.
+// Record is the content of a signed PeerRecord. Of two records of a peer, the one with the higher Seq is newer.
 type Record struct {
 	peer.AddrInfo
 	Seq uint64
 }
 
-// OpenRecord returns the content of a signed PeerRecord. An error matches ErrSignature.
+// OpenRecord verifies a signed PeerRecord and returns its content. An error matches ErrSignature.
 func OpenRecord(envelope []byte) (Record, error) {
 	if len(envelope) > wire.MaxRecord {
 		return Record{}, fmt.Errorf("%w: peer record of %d bytes, at most %d", ErrSignature, len(envelope), wire.MaxRecord)
@@ -39,7 +39,7 @@ func OpenRecord(envelope []byte) (Record, error) {
 	return Record{peer.AddrInfo{ID: r.PeerID, Addrs: r.Addrs}, r.Seq}, nil
 }
 
-// read returns the content of a signed PeerRecord that was verified before; the zero PeerRecord if it is none.
+// read returns the content of a signed PeerRecord, without verifying it; the zero PeerRecord if it is not one.
 func read(envelope []byte) (r peer.PeerRecord) {
 	if e, err := record.UnmarshalEnvelope(envelope); err != nil || e.TypedRecord(&r) != nil {
 		return peer.PeerRecord{}
@@ -47,11 +47,10 @@ func read(envelope []byte) (r peer.PeerRecord) {
 	return r
 }
 
-// Seq returns the Seq of a signed PeerRecord that was verified before; 0 if it is none.
+// Seq returns the Seq of a signed PeerRecord, without verifying it; 0 if it is not one.
 func Seq(envelope []byte) uint64 { return read(envelope).Seq }
 
-// Signer returns the peer by whose key an envelope claims to be signed; the claim is not verified. It is "" without a
-// claim.
+// Signer returns the peer whose key is in an envelope, without verifying the signature; "" if there is none.
 func Signer(envelope []byte) wire.PeerID {
 	e, err := record.UnmarshalEnvelope(envelope)
 	if err != nil {
@@ -64,10 +63,10 @@ func Signer(envelope []byte) wire.PeerID {
 	return wire.PeerID(p)
 }
 
-// OwnRecord returns the host's signed PeerRecord: from its address book, or made of its addresses. It leaves out the
-// least useful addresses if not all fit in wire.MaxRecord bytes. before is the record that others may hold, nil if
-// there is none. It is returned again if it has the same addresses; else the new Seq is higher, even if the host's
-// clock went back.
+// OwnRecord returns the host's signed PeerRecord: the one in its address book, or one made of its addresses. If not
+// all addresses fit into wire.MaxRecord bytes, it leaves out the least useful ones. before is the record that others
+// may hold, or nil. If the addresses are the same, OwnRecord returns before again. Otherwise the new Seq is higher,
+// even if the host's clock went back.
 func OwnRecord(h host.Host, key crypto.PrivKey, before []byte) ([]byte, error) {
 	old, err := OpenRecord(before)
 	if err != nil {
@@ -105,8 +104,8 @@ func OwnRecord(h host.Host, key crypto.PrivKey, before []byte) ([]byte, error) {
 	}
 }
 
-// useless ranks addresses by how little others can use them. Addresses of this machine alone are the most useless, then
-// browsers' transports, which are long, then private networks.
+// useless ranks an address by how little others can use it. Addresses of this machine alone are the most useless, then
+// those of browsers' transports, which are long, then those of private networks.
 func useless(a ma.Multiaddr) int {
 	switch {
 	case manet.IsIPLoopback(a):
