@@ -17,20 +17,20 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// A backup is backupMagic, items, an end item, and the SHA-256 of all these bytes. An item is its kind, the length of
-// its content as a uvarint, and the content.
+// A backup is backupMagic, then items, of which the last is an end item, then the SHA-256 of all these bytes. An item
+// is its kind in one byte, the length of its content as a uvarint, and the content.
 const (
 	backupKind  = "venn backup "
 	backupMagic = backupKind + "1\n"
 
-	itemEnd        = 0 // generation and number of items before, 8 bytes each, big-endian
+	itemEnd        = 0 // generation, and number of items before this one; 8 bytes each, big-endian
 	itemKey        = 1
 	itemPrivateKey = 2
 	itemPeer       = 3 // length of the id in one byte, the id, the value of /peers/<id>
 
 	maxItem   = 1 << 14
 	maxKey    = 1 << 10
-	itemsOnce = 1 << 14 // written to the datastore together
+	itemsOnce = 1 << 14 // items written to the datastore in one batch
 )
 
 // ErrBackup says that the input is not a whole backup.
@@ -40,7 +40,7 @@ var ErrBackup = errors.New("store: not a whole backup")
 var ErrNotEmpty = errors.New("store: there is a store already")
 
 // Backup writes the content of the store: keys, private keys, peers and the generation of its summaries. Changes made
-// meanwhile may be in it or not.
+// meanwhile may or may not be in the backup.
 func (s *Store) Backup(ctx context.Context, w io.Writer) error {
 	out := &backupWriter{w: bufio.NewWriter(w), sum: sha256.New()}
 	out.write([]byte(backupMagic))
@@ -91,8 +91,9 @@ func (b *backupWriter) item(kind byte, p []byte) {
 	b.items++
 }
 
-// CheckBackup reads a backup to its end and returns the number of keys in it, private ones included. It calls progress,
-// if not nil, from time to time with the number so far. The error matches ErrBackup or ErrVersion unless it is r's.
+// CheckBackup reads a backup to its end and returns the number of keys in it, private ones included. It calls
+// progress, if not nil, after each itemsOnce keys with the number so far. Errors match ErrBackup or ErrVersion; errors
+// of r are wrapped, too.
 func CheckBackup(r io.Reader, progress func(keys int)) (keys int, err error) {
 	_, err = readBackup(r, func(kind byte, _ []byte) error {
 		if kind != itemKey && kind != itemPrivateKey {
@@ -107,9 +108,9 @@ func CheckBackup(r io.Reader, progress func(keys int)) (keys int, err error) {
 }
 
 // Restore makes a store from a backup in an empty datastore. Its summaries begin a new generation, later than all
-// generations of the old store, which may have gone on after the backup. After an error the datastore may hold a part
-// of the backup, and is then of no use. The errors: ErrNotEmpty; ErrBackup; ErrVersion; those of r, the datastore and
-// ctx.
+// generations of the old store, even if that store went on after the backup. After an error the datastore may hold a
+// part of the backup, and is then useless. The errors: ErrNotEmpty; ErrBackup; ErrVersion; errors of r, the datastore
+// and ctx.
 func Restore(ctx context.Context, d ds.Batching, r io.Reader) error {
 	if has, err := d.Has(ctx, versionName); err != nil || has {
 		if err == nil {
@@ -139,7 +140,7 @@ func Restore(ctx context.Context, d ds.Batching, r io.Reader) error {
 	return d.Sync(ctx, ds.NewKey("/"))
 }
 
-// restorer writes items of a backup into a datastore, some at a time.
+// restorer writes the items of a backup into a datastore, in batches.
 type restorer struct {
 	ctx     context.Context
 	all     map[byte]ds.Batching
@@ -183,8 +184,8 @@ func (w *restorer) commit() error {
 	return nil
 }
 
-// readBackup calls do with each item but the last, and returns the generation. The items count only if there is no
-// error.
+// readBackup calls do with each item but the end item, and returns the generation. If it returns an error, the items
+// are not to be trusted.
 func readBackup(r io.Reader, do func(kind byte, p []byte) error) (generation uint32, err error) {
 	in := &backupReader{r: bufio.NewReader(r), sum: sha256.New()}
 	magic := make([]byte, len(backupMagic))
@@ -218,7 +219,7 @@ type backupReader struct {
 	buf [maxItem]byte
 }
 
-// ReadByte reads a byte, as full does.
+// ReadByte reads one byte, and adds it to the checksum.
 func (b *backupReader) ReadByte() (byte, error) {
 	var one [1]byte
 	err := b.full(one[:])
@@ -234,7 +235,7 @@ func (b *backupReader) full(p []byte) error {
 	return err
 }
 
-// item reads an item and checks its form. The next call overwrites it.
+// item reads an item and checks its form. The next call overwrites the content.
 func (b *backupReader) item() (kind byte, p []byte, err error) {
 	if kind, err = b.ReadByte(); err != nil {
 		return 0, nil, err
@@ -272,7 +273,7 @@ func (b *backupReader) item() (kind byte, p []byte, err error) {
 	return kind, p, nil
 }
 
-// end checks the end of a backup of the given number of items.
+// end checks the end item p, the number of items before it, and the checksum.
 func (b *backupReader) end(p []byte, items uint64) (generation uint32, err error) {
 	g, n := binary.BigEndian.Uint64(p), binary.BigEndian.Uint64(p[8:])
 	want := b.sum.Sum(nil)

@@ -10,29 +10,29 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// maxGroup is the approximate number of keys written together.
+// maxGroup is the approximate limit of keys in one batch.
 const maxGroup = 1 << 15
 
-// change holds keys to add or remove, and the channel on which their sender waits.
+// change holds keys to add or to remove, and the channel on which their sender waits.
 type change struct {
 	keys   [][]byte
 	fps    []summary.Fingerprint
 	remove bool
 
-	changed int // of keys
+	changed int // number of keys that were added or removed
 	err     error
 	done    chan struct{}
 }
 
 // Add adds keys with their fingerprints and returns the number of new ones. The keys are on disk when Add returns. The
-// errors: ErrClosed, ErrFailed, the datastore's, and package counting's when more than four keys share a fingerprint.
-// The keys before the faulty one are then held, unless the datastore failed.
+// errors: ErrClosed, ErrFailed, errors of the datastore, and package counting's if more than four keys share a
+// fingerprint. After the latter, the keys before the faulty one are held, unless the datastore failed.
 func (s *Store) Add(keys [][]byte, fps []summary.Fingerprint) (added int, err error) {
 	return s.change(&change{keys: keys, fps: fps})
 }
 
-// Remove drops keys and returns the number that were there. The change is on disk when Remove returns. The errors:
-// ErrClosed, ErrFailed, the datastore's.
+// Remove removes keys and returns the number that were held. The change is on disk when Remove returns. The errors:
+// ErrClosed, ErrFailed, errors of the datastore.
 func (s *Store) Remove(keys [][]byte) (removed int, err error) {
 	fps := make([]summary.Fingerprint, len(keys))
 	for i, k := range keys {
@@ -52,7 +52,7 @@ func (s *Store) change(c *change) (int, error) {
 	select {
 	case <-c.done:
 		return c.changed, c.err
-	case <-s.done: // the committer ended, with c done or without having seen it
+	case <-s.done: // the committer ended; it may have done c before
 		select {
 		case <-c.done:
 			return c.changed, c.err
@@ -65,7 +65,7 @@ func (s *Store) change(c *change) (int, error) {
 // retryEvery is the time between attempts to repeat a failed write while no other change comes.
 const retryEvery = time.Second
 
-// commit writes changes until the store closes, changes that wait at the same time together.
+// commit writes changes until the store closes. It writes changes that wait at the same time in one batch.
 func (s *Store) commit() {
 	defer close(s.done)
 	retry := time.NewTicker(retryEvery)
@@ -82,7 +82,7 @@ func (s *Store) commit() {
 	}
 }
 
-// gather adds the other waiting changes to a change.
+// gather returns a change with the other changes that wait, up to about maxGroup keys.
 func (s *Store) gather(c *change) []*change {
 	group, keys := []*change{c}, len(c.keys)
 	for keys < maxGroup {
@@ -96,7 +96,7 @@ func (s *Store) gather(c *change) []*change {
 	return group
 }
 
-// commitGroup writes changes in one batch and syncs it before it answers their senders.
+// commitGroup writes changes in one batch, and syncs it before it answers their senders.
 func (s *Store) commitGroup(group []*change) {
 	err := s.mayWrite(nameBytes(group))
 	if err == nil {
@@ -110,7 +110,7 @@ func (s *Store) commitGroup(group []*change) {
 	}
 }
 
-// nameBytes returns about the length of the names of a group's keys in the datastore.
+// nameBytes returns the approximate number of bytes of the names of a group's keys in the datastore.
 func nameBytes(group []*change) (n int) {
 	for _, c := range group {
 		for _, k := range c.keys {
@@ -120,7 +120,7 @@ func nameBytes(group []*change) (n int) {
 	return n
 }
 
-// write writes a group. After an error, it first finds out the state that it left.
+// write writes a group of changes. After a failed write, it first makes sure of the state that this write left.
 func (s *Store) write(group []*change) error {
 	if err := s.recover(context.Background()); err != nil {
 		return err
@@ -141,28 +141,28 @@ type groupWriter struct {
 	s       *Store
 	ctx     context.Context
 	batch   ds.Batch
-	present map[string]bool       // presence of keys after the changes of this group
-	before  map[string]held       // their state before the group
-	added   []summary.Fingerprint // to the mirror
-	removed []summary.Fingerprint
-	grown   int
+	present map[string]bool       // whether each key is held after the changes of this group
+	before  map[string]held       // state of these keys before the group
+	added   []summary.Fingerprint // fingerprints added to the mirror
+	removed []summary.Fingerprint // to remove from the mirror
+	grown   int                   // keys added less keys removed
 }
 
-// held is a key's state before a group of changes: whether it was held, and its fingerprint.
+// held is a key's state before a group of changes: its fingerprint, and whether it was held.
 type held struct {
 	fp  summary.Fingerprint
 	was bool
 }
 
-// fail notes that a write has failed.
+// fail records that a write failed.
 func (s *Store) fail(err error) error {
 	err = fmt.Errorf("%w: %w", ErrFailed, err)
 	s.failed.Store(&err)
 	return err
 }
 
-// recover repeats a failed write: it reads the present state of the last group's keys and writes that again. The failed
-// write may be visible now and still be lost in a crash.
+// recover repeats a failed write. It reads the present state of the failed group's keys and writes the same state
+// again, because what is visible now may still be lost in a crash.
 func (s *Store) recover(ctx context.Context) error {
 	if s.failed.Load() == nil {
 		return nil
@@ -227,7 +227,7 @@ func (g *groupWriter) write(group []*change) (err error) {
 	return g.s.ds.Sync(g.ctx, ds.NewKey(keysPrefix))
 }
 
-// change puts one change into the batch. A fault of this change alone goes to its sender.
+// change puts one change into the batch. An error of the mirror is only this change's: it goes to the sender in c.err.
 func (g *groupWriter) change(c *change) error {
 	for i, k := range c.keys {
 		has, err := g.has(k, c.fps[i])
@@ -255,7 +255,7 @@ func (g *groupWriter) change(c *change) error {
 	return nil
 }
 
-// has reports whether a key is held after the changes of this group so far.
+// has reports whether a key is held after the changes that this group made so far.
 func (g *groupWriter) has(key []byte, f summary.Fingerprint) (bool, error) {
 	if p, ok := g.present[string(key)]; ok {
 		return p, nil
@@ -266,7 +266,7 @@ func (g *groupWriter) has(key []byte, f summary.Fingerprint) (bool, error) {
 	return g.s.ds.Has(g.ctx, name(keysPrefix, key))
 }
 
-// becomes notes the state of a key after the group.
+// becomes records the state of a key after the group, and before it if that is not recorded yet.
 func (g *groupWriter) becomes(key []byte, f summary.Fingerprint, present bool) {
 	if _, ok := g.present[string(key)]; !ok {
 		g.before[string(key)] = held{f, !present}

@@ -20,14 +20,14 @@ const reserve = 64
 type epochs struct {
 	mu       sync.Mutex
 	last     summary.Epoch
-	reserved uint32 // sequence numbers up to it may be used
+	reserved uint32 // sequence numbers up to this one are reserved on disk
 }
 
 func encodeEpoch(generation, reserved uint32) []byte {
 	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, generation), reserved)
 }
 
-// openEpochs reads the reserved numbers. A new store begins a new generation, named by the second of its making.
+// openEpochs reads the reserved numbers. For a new store it begins a generation, which is the Unix time in seconds.
 func (s *Store) openEpochs(ctx context.Context) error {
 	b, err := s.ds.Get(ctx, epochName)
 	switch {
@@ -46,7 +46,7 @@ func (s *Store) openEpochs(ctx context.Context) error {
 	return nil
 }
 
-// NextEpoch returns the number of the next summary, later than all that any run with this store has returned.
+// NextEpoch returns the number of the next summary. It is later than all that any run has returned for this store.
 func (s *Store) NextEpoch() (summary.Epoch, error) {
 	e := &s.epochs
 	e.mu.Lock()

@@ -21,7 +21,7 @@ const progressEvery = 100_000
 // chunk is the size of the pieces in which a filter is saved, in bytes.
 const chunk = 1 << 20
 
-// saved describes the saved filter. While a store is open, and after a crash, chunks is 0: keys is then the number of
+// saved describes the saved filter. While a store is open, and after a crash, chunks is 0, and keys is the number of
 // keys when the store was opened.
 type saved struct {
 	tag    summary.SeedTag
@@ -51,7 +51,7 @@ func decodeSaved(b []byte) (v saved, ok bool) {
 
 func chunkName(i int) ds.Key { return ds.NewKey(filterPrefix + "/" + strconv.Itoa(i)) }
 
-// save writes the filter, and after that lasts, the note that it is whole.
+// save writes the filter. Once that is durable, it writes the mark that the saved filter is whole.
 func (s *Store) save(ctx context.Context) error {
 	b, err := s.mirror.MarshalBinary()
 	if err != nil {
@@ -74,8 +74,8 @@ func (s *Store) save(ctx context.Context) error {
 	return s.put(ctx, savedName, v.encode())
 }
 
-// openFilter loads the saved filter, or makes one from the keys. It then marks the saved one as outdated, because the
-// keys may change.
+// openFilter loads the saved filter, or else makes one from the keys. It first marks the saved one as outdated,
+// because the keys may change.
 func (s *Store) openFilter(ctx context.Context) error {
 	mark, err := s.ds.Get(ctx, savedName)
 	if err != nil && !errors.Is(err, ds.ErrNotFound) {
@@ -116,7 +116,7 @@ func (s *Store) load(ctx context.Context, v saved) bool {
 	return true
 }
 
-// rebuild makes the filter from the keys. about is their approximate number, 0 if unknown.
+// rebuild makes the filter from the keys on disk. about is their approximate number, 0 if unknown.
 func (s *Store) rebuild(ctx context.Context, about int) error {
 	s.mirror = new(keystore.Mirror)
 	tell := func(keys int) {

@@ -9,7 +9,7 @@ import (
 	ds "github.com/ipfs/go-datastore"
 )
 
-// The names in the datastore. Keys and peers are in base64, for names are text.
+// Names in the datastore. Keys and peers are in base64, because names are text.
 //
 //	/version        layoutVersion
 //	/epoch          generation and last sequence number reserved, big-endian, 4 bytes each
@@ -36,7 +36,7 @@ const (
 	wayBack = "Start the newer program, or restore a backup of before its first start with this one"
 )
 
-// upgrades holds the steps from older versions up to layoutVersion. A step may run twice, and must bear that.
+// upgrades holds, by version, the step to the next version, up to layoutVersion. A step must bear to be run twice.
 var upgrades = map[string]struct {
 	to string
 	do func(context.Context, ds.Batching) error
@@ -47,9 +47,10 @@ var (
 	ErrVersion = errors.New("store: of a newer version")
 	// ErrDamaged means that the datastore has contents that this package does not write.
 	ErrDamaged = errors.New("store: damaged")
-	// ErrFailed means that a write failed. Whether its keys are held is not known until a later write has succeeded.
+	// ErrFailed means that a write failed. Until a later write succeeds, it is unknown whether that write's keys are
+	// held.
 	ErrFailed = errors.New("store: a write failed")
-	// ErrClosed says that the store is closed.
+	// ErrClosed means that the store is closed.
 	ErrClosed = errors.New("store: closed")
 )
 
@@ -57,7 +58,7 @@ func name(prefix string, b []byte) ds.Key {
 	return ds.RawKey(prefix + "/" + base64.RawURLEncoding.EncodeToString(b))
 }
 
-// named inverts name.
+// named is the inverse of name: it returns the bytes that a name encodes.
 func named(prefix, name string) ([]byte, error) {
 	if len(name) <= len(prefix)+1 {
 		return nil, fmt.Errorf("%w: name %q", ErrDamaged, name)

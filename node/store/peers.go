@@ -11,7 +11,7 @@ import (
 	"github.com/venn-p2p/venn/node/signed"
 )
 
-// peerBytes is about the bytes that a peer takes on disk.
+// peerBytes is the approximate number of bytes that a peer takes on disk.
 const peerBytes = 1 << 10
 
 // Peer is a peer that a node knew, with its signed record, which certifies its addresses.
@@ -21,7 +21,7 @@ type Peer struct {
 	Record    []byte
 }
 
-// Addresses opens the record. It fails if the record is not the peer's.
+// Addresses opens the record. It returns an error if the record is not the peer's own.
 func (p Peer) Addresses() (peer.AddrInfo, error) {
 	r, err := signed.OpenRecord(p.Record)
 	if err == nil && r.ID != p.ID {
@@ -38,7 +38,7 @@ func encodePeer(p Peer) string {
 	return flag + string(p.Record)
 }
 
-// openPeers reads the peers. It drops malformed ones: peers are only a help at the start.
+// openPeers reads the saved peers. It drops malformed ones, because peers only help at the start.
 func (s *Store) openPeers(ctx context.Context) error {
 	s.peers = make(map[string]string)
 	return s.each(ctx, peersPrefix, false, func(id, value []byte) bool {
@@ -49,7 +49,7 @@ func (s *Store) openPeers(ctx context.Context) error {
 	})
 }
 
-// Peers returns the peers last saved, in the order of their ids.
+// Peers returns the peers that were saved last, in the order of their ids.
 func (s *Store) Peers() []Peer {
 	s.peersMu.Lock()
 	defer s.peersMu.Unlock()
@@ -61,7 +61,8 @@ func (s *Store) Peers() []Peer {
 	return out
 }
 
-// SavePeers saves peers, for Peers to return from now on and after the next Open. It writes only changes.
+// SavePeers replaces the saved peers. Peers returns them from now on, and after the next Open. It writes only what
+// changed.
 func (s *Store) SavePeers(ctx context.Context, peers []Peer) error {
 	s.peersMu.Lock()
 	defer s.peersMu.Unlock()

@@ -19,34 +19,34 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Store is a keystore.Keys on a datastore, with the numbers of summaries and the peers that a node knew. It is safe for
-// concurrent use.
+// Store is a keystore.Keys on a datastore. It also keeps the numbers of summaries, and the peers that a node knew. It
+// is safe for concurrent use.
 type Store struct {
 	ds      ds.Batching
 	tag     summary.SeedTag
 	network summary.Seed
 	hasher  summary.Hasher
 
-	mirror *keystore.Mirror // the fingerprints of all keys
+	mirror *keystore.Mirror // fingerprints of all keys
 	length atomic.Int64
 
 	changes  chan *change
 	closing  chan struct{}
 	closed   sync.Once
-	done     chan struct{} // the committer has ended
+	done     chan struct{} // closed when the committer has ended
 	failed   atomic.Pointer[error]
-	doubted  map[string]held       // of the committer: the keys of the group that failed, as they were before
-	progress func(keys, about int) // nil: nobody is to hear
-	made     bool                  // by Open: there was none
+	doubted  map[string]held       // for the committer: the failed group's keys, with their state before it
+	progress func(keys, about int) // nil: not called
+	made     bool                  // Open made the store: there was none
 	now      func() time.Time
-	room     func(bytes int) error // nil: there is always room
+	room     func(bytes int) error // nil: every write is allowed
 
 	epochs epochs
 
-	private *Store // of keys that are in no summary; nil for that store itself
+	private *Store // store of the keys that are in no summary; nil in that store itself
 
 	peersMu sync.Mutex
-	peers   map[string]string // the peers on disk
+	peers   map[string]string // the peers on disk, encoded, by id
 }
 
 var (
@@ -54,23 +54,23 @@ var (
 	_ keystore.Lists = (*Store)(nil)
 )
 
-// Option sets one thing of a store.
+// Option sets one option of a store.
 type Option func(*Store)
 
-// WithRoom makes the store call room before each write, with the number of bytes. An error of room refuses the write:
-// nothing of it is on disk then, and the store goes on. Default: everything is written.
+// WithRoom makes the store call room before each write, with the number of bytes. If room returns an error, nothing is
+// written, that write fails with the error, and the store goes on. Default: everything is written.
 func WithRoom(room func(bytes int) error) Option { return func(s *Store) { s.room = room } }
 
-// WithProgress makes Open call progress while it reads all keys, as it does after a crash and for another seed: first
-// with 0 keys read, then after each hundred thousand. about is the number of keys when the store was last opened or
-// closed, 0 if unknown. Default: no calls.
+// WithProgress makes Open call progress while it reads all keys, as it must after a crash or for another seed. The
+// first call is with 0 keys read, the others after each hundred thousand. about is the number of keys when the store
+// was last opened or closed, 0 if unknown. Default: no calls.
 func WithProgress(progress func(keys, about int)) Option {
 	return func(s *Store) { s.progress = progress }
 }
 
-// Open opens the store in a datastore, and makes it if there is none. Fingerprints are under seed, which may differ
-// from last time's. Close leaves the datastore open. The errors: ErrVersion, ErrDamaged, the datastore's and the
-// options'.
+// Open opens the store in a datastore, and makes one if there is none. Fingerprints are those under seed, which may
+// differ from the last run's. Close leaves the datastore open. The errors: ErrVersion, ErrDamaged, errors of the
+// datastore and of the options' functions.
 func Open(ctx context.Context, d ds.Batching, seed summary.Seed, opts ...Option) (*Store, error) {
 	s, err := openOne(ctx, d, seed, opts)
 	if err != nil {
@@ -82,7 +82,7 @@ func Open(ctx context.Context, d ds.Batching, seed summary.Seed, opts ...Option)
 	return s, nil
 }
 
-// openOne opens the store of public or of private keys.
+// openOne opens the store of public keys, or the store of private keys.
 func openOne(ctx context.Context, d ds.Batching, seed summary.Seed, opts []Option) (*Store, error) {
 	s := &Store{
 		ds:      d,
@@ -118,8 +118,8 @@ func (s *Store) openVersion(ctx context.Context) error {
 	return s.upgrade(ctx, string(v))
 }
 
-// upgrade brings a store of another version to this one, one version at a time. A crash on the way leaves a whole
-// version.
+// upgrade brings a store of an older version to layoutVersion, one version at a time. A crash on the way leaves a
+// whole store of one version.
 func (s *Store) upgrade(ctx context.Context, from string) error {
 	for v := from; v != layoutVersion; {
 		step, ok := upgrades[v]
@@ -140,7 +140,7 @@ func (s *Store) upgrade(ctx context.Context, from string) error {
 	return nil
 }
 
-// put writes one value so that it lasts.
+// put writes one value and syncs it.
 func (s *Store) put(ctx context.Context, name ds.Key, value []byte) error {
 	if err := s.mayWrite(len(value)); err != nil {
 		return err
@@ -151,7 +151,7 @@ func (s *Store) put(ctx context.Context, name ds.Key, value []byte) error {
 	return s.sync(ctx, name)
 }
 
-// mayWrite asks for room for a number of bytes of names and values.
+// mayWrite asks WithRoom's function whether a number of bytes of names and values may be written.
 func (s *Store) mayWrite(bytes int) error {
 	if s.room == nil {
 		return nil
@@ -170,7 +170,7 @@ func (s *Store) sync(ctx context.Context, name ds.Key) error {
 }
 
 // Close waits until the changes under way are written, and saves the filter, which makes the next Open fast. It does
-// not close the datastore. Further changes fail with ErrClosed.
+// not close the datastore. Later changes fail with ErrClosed.
 func (s *Store) Close() (err error) {
 	s.closed.Do(func() {
 		close(s.closing)
@@ -210,8 +210,8 @@ func (s *Store) Len() (int, error) { return s.Count(), nil }
 // Count returns the number of keys.
 func (s *Store) Count() int { return int(s.length.Load()) }
 
-// Fault returns the error of the last write, of private keys too; nil: it did not fail. A failed write is repeated each
-// second.
+// Fault returns the error of the last write, also for private keys; nil if it succeeded. A failed write is repeated
+// each second.
 func (s *Store) Fault() error {
 	var err error
 	if failed := s.failed.Load(); failed != nil {
@@ -226,7 +226,7 @@ func (s *Store) Fault() error {
 // Fingerprints yields the fingerprints of the keys held when the iteration begins, each once.
 func (s *Store) Fingerprints() iter.Seq[summary.Fingerprint] { return s.mirror.Fingerprints }
 
-// Keys yields all keys, in no order. It yields an error last.
+// Keys yields all keys, in no particular order. If there is an error, it yields it last.
 func (s *Store) Keys(ctx context.Context) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		err := s.each(ctx, keysPrefix, true, func(key, _ []byte) bool { return yield(key, nil) })
@@ -236,7 +236,7 @@ func (s *Store) Keys(ctx context.Context) iter.Seq2[[]byte, error] {
 	}
 }
 
-// each calls f with the entries under a prefix until f returns false.
+// each calls f with each entry under a prefix, until f returns false.
 func (s *Store) each(ctx context.Context, prefix string, namesOnly bool, f func(name, value []byte) bool) error {
 	results, err := s.ds.Query(ctx, query.Query{Prefix: prefix, KeysOnly: namesOnly})
 	if err != nil {
