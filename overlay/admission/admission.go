@@ -2,14 +2,14 @@ package admission
 
 import "time"
 
-// Principal is a party that causes work.
+// Principal is a party that causes work, such as a peer.
 type Principal struct {
 	Peer   string
-	Group  string // address group that may be one party's; "": none
-	Linked bool   // it has a link with this peer
+	Group  string // address group that may belong to one party; "": none
+	Linked bool   // the peer has a link with this peer
 }
 
-// group returns the key under which the principal shares with others: its own id if it has no address group.
+// group returns the name of the group in which the principal shares: its address group, or else one of its own.
 func (p Principal) group() string {
 	if p.Group == "" {
 		return "peer " + p.Peer
@@ -17,10 +17,10 @@ func (p Principal) group() string {
 	return p.Group
 }
 
-// Pool is the total that linked peers, or strangers, may use.
+// Pool is the total capacity for all linked peers, or for all strangers.
 type Pool struct {
-	Work  float64 // work, in seconds a second, above 0
-	Slots int     // places at a time
+	Work  float64 // seconds of work a second, above 0
+	Slots int     // places that may be taken at a time
 }
 
 // Config has the parameters of a [Gate].
@@ -29,10 +29,10 @@ type Config struct {
 	Strangers Pool // for all others
 }
 
-// Gate admits work, and gives places. Only the places are safe for concurrent use.
+// Gate admits work, and gives places. Only the methods for places are safe for concurrent use.
 type Gate struct{ links, strangers standing }
 
-// standing holds the shared pools of linked peers, or of strangers.
+// standing holds the pools that linked peers share, or that strangers share.
 type standing struct {
 	work  *pool
 	slots *Slots
@@ -52,25 +52,26 @@ func (g *Gate) of(p Principal) standing {
 	return g.strangers
 }
 
-// Admit reports whether work may be done for a principal now. Admitted work counts against its share. The time must not
-// go back.
+// Admit reports whether work may be done for a principal now. Admitted work counts against the principal's share. now
+// must not go back.
 func (g *Gate) Admit(now time.Duration, p Principal, work time.Duration) bool {
 	return g.of(p).work.admit(now, p, work.Seconds(), false)
 }
 
 // Charge counts work that was done for a principal against its share. It is for work whose amount nobody can know
-// before. The time must not go back.
+// before. now must not go back.
 func (g *Gate) Charge(now time.Duration, p Principal, work time.Duration) {
 	g.of(p).work.admit(now, p, work.Seconds(), true)
 }
 
-// Take is [Slots.Take] of the places for a principal's standing.
+// Take takes a place for a principal as [Slots.Take] does, from the places of its standing.
 func (g *Gate) Take(who Principal, evict func()) *Slot { return g.of(who).slots.Take(who, evict) }
 
 // Held returns the number of places taken.
 func (g *Gate) Held() int { return g.links.slots.Held() + g.strangers.slots.Held() }
 
-// admit reports whether work may be done for a principal, and counts it if so, or if it was done already.
+// admit reports whether work may be done for a principal, and counts the work if so. was: the work was done already;
+// then admit counts it in any case.
 func (p *pool) admit(now time.Duration, who Principal, work float64, was bool) bool {
 	group := p.user(now, who.group(), work)
 	peer := group.peers.user(now, who.Peer, work)

@@ -9,23 +9,23 @@ import (
 )
 
 const (
-	maxGroups = 1024 // remembered in a pool
-	maxPeers  = 64   // remembered in a group
+	maxGroups = 1024 // most groups that a pool remembers
+	maxPeers  = 64   // most peers that a group remembers
 
-	// window is the time over which demand is averaged, and the most that a user may be ahead of its share. Half as long,
-	// bursts of one find are refused under load. Twice as long, a flood is served for another second before its share
-	// binds.
+	// window is the time over which demand is averaged. It also bounds the work that a user may be ahead of its
+	// share. With half of it, the bursts of a single find are refused under load. With twice as long a window, a
+	// flood is served for another second before its share binds.
 	window = time.Second
 	// lookEvery is the least time between two computations of the level.
 	lookEvery = 10 * time.Millisecond
 )
 
-// pool shares a rate of work over its users: groups of a pool, or peers of a group.
+// pool shares a rate of work over its users: the groups of a pool, or the peers of a group.
 type pool struct {
 	rate   float64 // seconds of work a second
 	users  *simplelru.LRU[string, *user]
-	inner  func() *pool  // makes the pool of a user; nil: users are peers
-	level  float64       // most that a user may have, in seconds a second; +Inf while all ask for less than there is
+	inner  func() *pool  // makes the pool of peers of a new user; nil: users are peers
+	level  float64       // most that a user may have, in seconds a second; +Inf while all ask for less than the rate
 	looked time.Duration // when the level was last computed
 }
 
@@ -39,12 +39,12 @@ func newPool(rate float64, most int, inner func() *pool) *pool {
 
 // user is a group or a peer.
 type user struct {
-	asked  float64 // seconds of work asked for, fading over the window: its demand, in seconds a second
+	asked  float64 // seconds of work asked for, fading over the window: the user's demand, in seconds a second
 	at     time.Duration
-	credit float64 // seconds of work that it may have at once
+	credit float64 // seconds of work that the user may have at once
 	filled time.Duration
-	fresh  bool  // credit was never filled
-	peers  *pool // of a group
+	fresh  bool  // credit is to be filled up at once: it is new, or the level was +Inf
+	peers  *pool // peers of a group; nil for a peer
 }
 
 // user notes that a user asks for work, and returns it.
@@ -69,7 +69,7 @@ func (u *user) demand(now time.Duration) float64 {
 	return u.asked * math.Exp(-(now-u.at).Seconds()/window.Seconds())
 }
 
-// look computes the level: the most that a user may have so that all together have no more than the rate.
+// look computes the level: the most that one user may have, so that all users together have no more than the rate.
 func (p *pool) look(now time.Duration) {
 	p.looked = now
 	demands := make([]float64, 0, p.users.Len())
@@ -79,7 +79,7 @@ func (p *pool) look(now time.Duration) {
 	p.level = level(demands, p.rate)
 }
 
-// spread sets the rate of a group's peers to the group's.
+// spread gives a group's pool of peers the group's rate.
 func (p *pool) spread(now time.Duration, rate float64) {
 	if rate != p.rate {
 		p.rate = rate
@@ -87,8 +87,8 @@ func (p *pool) spread(now time.Duration, rate float64) {
 	}
 }
 
-// level returns the largest amount that one user may get, so that all together get at most the rate: +Inf if all get
-// what they ask for. It sorts the demands. O(n log n).
+// level returns the most that one user may get, so that all users together get at most the rate. It returns +Inf if
+// all get what they ask for. It sorts the demands. O(n log n).
 func level(demands []float64, rate float64) float64 {
 	slices.Sort(demands)
 	left := rate
@@ -101,7 +101,7 @@ func level(demands []float64, rate float64) float64 {
 	return math.Inf(1)
 }
 
-// fill lets credit grow at a level, up to that of a window, which it also begins with.
+// fill increases the credit at a level, up to the credit of a window. A new user begins with that credit.
 func (u *user) fill(now time.Duration, level float64) {
 	most := level * window.Seconds()
 	if u.fresh || math.IsInf(level, 1) {
@@ -112,6 +112,6 @@ func (u *user) fill(now time.Duration, level float64) {
 	u.filled, u.fresh = now, math.IsInf(level, 1)
 }
 
-// may reports whether the credit is enough for work. Work above a window's worth takes all of the credit, and leaves a
-// debt.
+// may reports whether the credit is enough for work. For work above a window's worth the credit of a window is
+// enough; the rest becomes a debt.
 func (u *user) may(work, level float64) bool { return u.credit >= min(work, level*window.Seconds()) }

@@ -5,15 +5,15 @@ import (
 	"sync"
 )
 
-// Slots are places that principals hold, such as open streams: bounded in number, and shared as work is. Safe for
-// concurrent use.
+// Slots are places that principals hold, such as open streams. They are bounded in number, and shared fairly over
+// groups and peers. Safe for concurrent use.
 type Slots struct {
 	most int
 
 	mu      sync.Mutex
-	held    []*Slot  // in the order in which they were taken
-	waiting []*Slot  // for a place, in the order in which they came
-	tell    []func() // calls to make when mu is free
+	held    []*Slot  // in the order in which they took their places
+	waiting []*Slot  // slots that wait for a place, in the order of their calls of Wait
+	tell    []func() // calls to make once mu is unlocked
 }
 
 // Slot is a place that a principal holds, or waits for.
@@ -24,7 +24,7 @@ type Slot struct {
 	got   func()
 }
 
-// NewSlots returns places for most holders at once, above 0.
+// NewSlots returns most places, above 0.
 func NewSlots(most int) *Slots { return &Slots{most: most} }
 
 // Held returns the number of places taken.
@@ -34,10 +34,10 @@ func (s *Slots) Held() int {
 	return len(s.held)
 }
 
-// Take takes a place for a principal, or returns nil if none is left and no holder gives way. The group with the most
-// places gives one up if it has at least two more than the asker's: of its peers the one with the most places, and of
-// these the oldest. Within the asker's own group, peers give way by the same rule. A later Take or Wait calls evict
-// when the place is given up. O(places).
+// Take takes a place for a principal. It returns nil if no place is free and no holder gives way. The group with the
+// most places gives one up if it has at least two more than the asker's group. In that group the peer with the most
+// places gives up its oldest. Within the asker's own group, peers give way by the same rule. If the place is given up
+// later, evict is called. O(places).
 func (s *Slots) Take(who Principal, evict func()) *Slot {
 	slot := &Slot{s, who, evict, func() {}}
 	s.mu.Lock()
@@ -49,8 +49,8 @@ func (s *Slots) Take(who Principal, evict func()) *Slot {
 	return slot
 }
 
-// Wait is Take, but waits for a place after those who already wait. It calls got once, when the place is had: before it
-// returns, or at a later change. Release ends the wait. O(places) for each waiting slot.
+// Wait does what Take does, but waits for a place, after those who already wait. It calls got once, when the slot has
+// a place: before Wait returns, or later. Release ends the wait. O(places) for each waiting slot.
 func (s *Slots) Wait(who Principal, evict, got func()) *Slot {
 	slot := &Slot{s, who, evict, got}
 	s.mu.Lock()
@@ -59,7 +59,7 @@ func (s *Slots) Wait(who Principal, evict, got func()) *Slot {
 	return slot
 }
 
-// Release gives a place back, if it was not given up, or ends a wait.
+// Release gives a place back unless it was given up already, or ends a wait.
 func (s *Slot) Release() {
 	is := func(other *Slot) bool { return other == s }
 	s.in.mu.Lock()
@@ -67,7 +67,7 @@ func (s *Slot) Release() {
 	s.in.unlock()
 }
 
-// place gives a slot a place, if there is one or a holder gives way.
+// place gives slot a place, if one is free or a holder gives way.
 func (s *Slots) place(slot *Slot) bool {
 	if len(s.held) >= s.most {
 		at := s.yields(slot.who)
@@ -81,7 +81,7 @@ func (s *Slots) place(slot *Slot) bool {
 	return true
 }
 
-// unlock gives free places to waiting slots, unlocks, and makes the calls that are due.
+// unlock gives free places to waiting slots, unlocks mu, and then makes the calls that are due.
 func (s *Slots) unlock() {
 	s.waiting = slices.DeleteFunc(s.waiting, s.place)
 	tell := s.tell
@@ -92,7 +92,7 @@ func (s *Slots) unlock() {
 	}
 }
 
-// yields returns the holder that has to give way to a principal; -1: none.
+// yields returns the index of the holder that must give way to a principal; -1: none.
 func (s *Slots) yields(who Principal) int {
 	from, crowded := Crowded(s.counts(func(h *Slot) (string, bool) { return h.who.group(), true }), who.group())
 	if !crowded {
@@ -106,7 +106,7 @@ func (s *Slots) yields(who Principal) int {
 	return slices.IndexFunc(s.held, func(h *Slot) bool { return h.who.Peer == peer && h.who.group() == from })
 }
 
-// counts returns the number of holders of each name.
+// counts returns the number of holders for each name. It leaves out holders for which name returns false.
 func (s *Slots) counts(name func(*Slot) (string, bool)) map[string]int {
 	n := map[string]int{}
 	for _, h := range s.held {
@@ -117,8 +117,9 @@ func (s *Slots) counts(name func(*Slot) (string, bool)) map[string]int {
 	return n
 }
 
-// Crowded returns the group with the most places, the first of equals by name, and whether it has at least two more
-// than another: then it gives one up to that one. It is "" if there are no places. O(groups).
+// Crowded returns the group with the most places, among equals the first by name; "" if there are no places. ok
+// reports whether it has at least two more places than the group than, so that it must give one up to that group.
+// O(groups).
 func Crowded(places map[string]int, than string) (group string, ok bool) {
 	most := 0
 	for k, v := range places {
