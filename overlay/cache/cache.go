@@ -1,7 +1,7 @@
 // Package cache shares work on summaries among the nodes of one process: a testnet, or a program with several nodes.
 //
-// It changes no result. It keeps a bounded number of bytes of what was used last, decoded prefixes and relative runs,
-// and beyond that only what some node still holds. A look-up is O(1), behind one lock.
+// It changes no result. It keeps the prefixes and relative runs that were used last, up to a bounded number of bytes.
+// Beyond that it shares only prefixes that some node still holds. A look-up is O(1), behind one lock.
 package cache
 
 import (
@@ -16,14 +16,14 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Cache shares decoded, verified prefixes, and relative runs made, among the nodes of one process. It changes no
-// result: its methods return what the methods of the same names in package summary return. Safe for concurrent use; a
-// nil cache shares nothing.
+// Cache shares decoded, verified prefixes and encoded relative runs among the nodes of one process. It changes no
+// result: its methods return what the methods of the same names in package summary return. It is safe for concurrent
+// use. A nil cache shares nothing.
 type Cache struct {
 	mu        sync.Mutex
 	limit     int
 	size      int
-	recent    *list.List // of *summary.Prefix, the one used last in front
+	recent    *list.List // of *summary.Prefix, the most recently used in front
 	byKey     map[cacheKey]*list.Element
 	lent      map[cacheKey]weak.Pointer[summary.Prefix] // prefixes dropped from recent; nodes may still hold them
 	swept     int                                       // size of lent after the last sweep
@@ -37,9 +37,9 @@ type cacheKey struct {
 	parts int
 }
 
-// New returns a cache that keeps prefixes of at most the given number of bytes of memory. The least recently used go
-// first. Memory that several prefixes share counts for each. Dropped prefixes are still shared as long as a node holds
-// them.
+// New returns a cache that keeps prefixes of at most the given number of bytes, and relative runs of a quarter of
+// that. It drops the least recently used prefixes first. Memory that several prefixes share counts for each. Dropped
+// prefixes are still shared as long as a node holds them.
 func New(bytes int) *Cache {
 	return &Cache{
 		limit: bytes, recent: list.New(), byKey: map[cacheKey]*list.Element{}, lent: map[cacheKey]weak.Pointer[summary.Prefix]{},
@@ -47,7 +47,7 @@ func New(bytes int) *Cache {
 	}
 }
 
-// NewPrefix is summary.NewPrefix(h), without the work if another node has made it.
+// NewPrefix returns summary.NewPrefix(h). It does no work if another node has made the same prefix.
 func (c *Cache) NewPrefix(h summary.Header) (*summary.Prefix, error) {
 	if c == nil {
 		return summary.NewPrefix(h)
@@ -64,7 +64,7 @@ func (c *Cache) NewPrefix(h summary.Header) (*summary.Prefix, error) {
 	return p, nil
 }
 
-// Extend is p.Extend(r), without the work if another node has extended the same prefix to the same part.
+// Extend returns p.Extend(r). It does no work if another node has extended the same prefix to the same part.
 func (c *Cache) Extend(p *summary.Prefix, r summary.Run) (*summary.Prefix, error) {
 	if c == nil {
 		return p.Extend(r)
@@ -81,7 +81,7 @@ func (c *Cache) Extend(p *summary.Prefix, r summary.Run) (*summary.Prefix, error
 	return q, nil
 }
 
-// extends reports whether q is the result of p.Extend(r): the same header, and byte for byte the parts of r.
+// extends reports whether q is the result of p.Extend(r): q has the same header, and byte for byte the parts of r.
 func extends(q, p *summary.Prefix, r summary.Run) bool {
 	if r.First < 0 || r.First > p.Parts() || r.First+len(r.Parts) <= p.Parts() || !heads(p.Header(), q) {
 		return false
@@ -90,7 +90,7 @@ func extends(q, p *summary.Prefix, r summary.Run) bool {
 	return err == nil && r.Next == have.Next && slices.EqualFunc(r.Parts, have.Parts, slices.Equal)
 }
 
-// heads reports whether a header has the same bytes as that of p.
+// heads reports whether header h has the same bytes as p's header.
 func heads(h summary.Header, p *summary.Prefix) bool {
 	o := p.Header()
 	_, err := p.Under(h)
@@ -124,8 +124,8 @@ func (c *Cache) put(key cacheKey, p *summary.Prefix) {
 	}
 }
 
-// lend keeps a dropped prefix in view. When lent is twice as large as after the last sweep, prefixes that no node holds
-// are forgotten: O(1) for each on average.
+// lend keeps a weak pointer to a dropped prefix. When lent is twice as large as after the last sweep, lend removes
+// the prefixes that no node holds: O(1) for each on average.
 func (c *Cache) lend(key cacheKey, p *summary.Prefix) {
 	c.lent[key] = weak.Make(p)
 	if len(c.lent) > 2*c.swept+64 {

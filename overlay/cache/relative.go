@@ -8,7 +8,7 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// relatives keeps the latest relative runs made. The oldest go first.
+// relatives keeps the relative runs that were made last. It drops the oldest first.
 type relatives struct {
 	limit, size int
 	made        map[relativeKey]summary.Relative
@@ -22,10 +22,10 @@ type relativeKey struct {
 	first, end, baseParts int
 }
 
-const relativeEntry = 256 // bytes that a relative run takes besides its own
+const relativeEntry = 256 // bytes that a relative run takes besides its code
 
-// RunRelative is [summary.Prefix.RunRelative], without the work if the same was done lately. The code must not be
-// changed.
+// RunRelative returns [summary.Prefix.RunRelative] of its arguments. It does no work if it did the same lately. The
+// caller must not change the returned code.
 func (c *Cache) RunRelative(p *summary.Prefix, first, end int, base *summary.Prefix, baseParts int) (summary.Relative, error) {
 	if c == nil {
 		return p.RunRelative(first, end, base, baseParts)
@@ -60,8 +60,8 @@ func (d *relatives) put(key relativeKey, r summary.Relative) {
 	}
 }
 
-// ExtendRelative is [summary.Prefix.ExtendRelative], without decoding if another node has extended the same prefix to
-// the same part: there is one code for its parts given a base.
+// ExtendRelative returns [summary.Prefix.ExtendRelative] of its arguments. It decodes nothing if another node has
+// extended the same prefix to the same part: the parts have only one code given a base.
 func (c *Cache) ExtendRelative(p, base *summary.Prefix, r summary.Relative) (*summary.Prefix, error) {
 	end := r.First + r.Parts
 	if c == nil || end <= p.Parts() || r.First > p.Parts() || r.BaseParts > base.Parts() {
