@@ -1,8 +1,8 @@
 // Package compare estimates the part of our collection that each of many peers holds, from the samples that their
 // summaries begin with, by the AND-merge of Papapetrou, Siberski and Nejdl 2010, section 5.
 //
-// An estimate is an interval at the confidence that the caller asks for. A new sample costs some 3 µs, an estimate a few
-// logarithms; an own summary that has changed costs all samples again.
+// The caller chooses the confidence of an estimate's interval. A new sample costs some 3 µs, an estimate a few
+// logarithms. When our own summary changes, all samples are counted again.
 package compare
 
 import (
@@ -14,28 +14,29 @@ import (
 	"github.com/venn-p2p/venn/summary/inside"
 )
 
-// Samples counts the part of our collection that each of many peers holds, by their samples. Our own nodes lie in an
-// array of bits, and the nodes of every sample are looked up there: the AND-merge of Papapetrou et al. (2010), section
-// 5. A sample of the default size takes about 3 µs. When another peer changes, only its sample is counted again. When
-// our own summary changes, all are.
+// Samples counts the part of our collection that each of many peers holds, by their samples. An array of bits marks
+// our own nodes, and the nodes of every sample are looked up there: the AND-merge of Papapetrou et al. (2010),
+// section 5. A sample of the default size takes about 3 µs. When another peer's prefix changes, only its sample is
+// counted again. When our own summary changes, all samples are.
 //
-// The zero value knows no peer. The caller numbers the others, from 0 in small numbers. Not safe for concurrent use.
+// The zero value knows no peer. The caller numbers the others with small numbers, from 0 on. It is not safe for
+// concurrent use.
 type Samples struct {
 	own    *summary.Prefix
-	levels []ownLevel // the levels asked for; samples have few
+	levels []ownLevel // the levels that were needed so far; samples have few
 	others []compared
 }
 
 // compared holds the counts of one other peer.
 type compared struct {
 	prefix *summary.Prefix // nil: none
-	nodes  int32           // nodes in the sample; notCompared: it cannot be compared
+	nodes  int32           // number of nodes in the sample; notCompared: the sample cannot be compared
 	both   int32
 }
 
 const notCompared = -1
 
-// sample returns the level at which a sample is counted, and its number of bits there.
+// sample returns the level at which a sample is counted, and the sample's number of bits at that level.
 func (o *compared) sample() (level, bits int) {
 	r, _ := inside.Sample(o.prefix)
 	if r.Level > 32 {
@@ -48,10 +49,10 @@ func (o *compared) sample() (level, bits int) {
 type ownLevel struct {
 	level int
 	end   uint64   // end of the known hash space
-	words []uint64 // our nodes in the first part of hash space
+	words []uint64 // a bit for each of our nodes in the first part of hash space
 }
 
-// SetOwn sets our own summary, of any depth; nil: none. It counts the samples of all others again.
+// SetOwn sets our own summary, of any depth; nil removes it. It counts the samples of all other peers again.
 func (c *Samples) SetOwn(own *summary.Prefix) {
 	c.own, c.levels = own, nil
 	for i := range c.others {
@@ -61,8 +62,8 @@ func (c *Samples) SetOwn(own *summary.Prefix) {
 	}
 }
 
-// Set sets another peer's prefix; nil removes it. A longer or shorter prefix of an epoch costs nothing, because its
-// sample is the same.
+// Set sets another peer's prefix; nil removes it. Replacing it by a longer or shorter prefix of the same epoch costs
+// nothing, because the sample is the same.
 func (c *Samples) Set(other int, p *summary.Prefix) {
 	for len(c.others) <= other { // by an eighth, so that little stands empty
 		c.others = slices.Concat(c.others, make([]compared, 8+len(c.others)/8))
@@ -75,9 +76,9 @@ func (c *Samples) Set(other int, p *summary.Prefix) {
 	c.count(o, p)
 }
 
-// Common estimates from the samples the number of keys that our collection and another's share. It returns false
-// without a sample, or if our summary is less deep than the sample. The interval is the normal one, of the given
-// confidence. For few keys [summary.EstimateOverlap] has a better one, and it uses all parts held.
+// Common estimates from the samples the number of keys that are in our collection and in another peer's. It returns
+// false without a sample, or if our summary is known less deeply than the sample. The interval is the normal one, of
+// the given confidence. For few keys [summary.EstimateOverlap] has a better interval, and it uses all parts held.
 func (c *Samples) Common(other int, confidence float64) (estimate.Interval, bool) {
 	if c.own == nil || other >= len(c.others) || c.others[other].prefix == nil || c.others[other].nodes == notCompared {
 		return estimate.Interval{}, false
@@ -94,7 +95,7 @@ func (c *Samples) estimate(o *compared, confidence float64) (estimate.Interval, 
 	return i, err == nil && !i.Saturated
 }
 
-// comparable reports whether p opens with a sample, and our summary is known as deep as the sample.
+// comparable reports whether p begins with a sample, and whether our summary is known as deeply as that sample.
 func (c *Samples) comparable(p *summary.Prefix) bool {
 	if c.own == nil || p == nil || c.own.Parts() == 0 || p.Header().Seed != c.own.Header().Seed {
 		return false
@@ -103,7 +104,7 @@ func (c *Samples) comparable(p *summary.Prefix) bool {
 	return ok && c.at(s.Level).end >= s.End
 }
 
-// at returns our nodes of a level. It is valid until another level is asked for.
+// at returns our nodes of a level. The result is valid until at is called for another level.
 func (c *Samples) at(level int) *ownLevel {
 	for i := range c.levels {
 		if l := &c.levels[i]; l.level == level {
@@ -121,7 +122,8 @@ func (c *Samples) at(level int) *ownLevel {
 	return &c.levels[len(c.levels)-1]
 }
 
-// count counts the whole sample of p.
+// count counts the nodes of p's sample, and those of them that are ours, into o. o.nodes is notCompared if p cannot
+// be compared.
 func (c *Samples) count(o *compared, p *summary.Prefix) {
 	*o = compared{prefix: p, nodes: notCompared}
 	if !c.comparable(p) {
@@ -135,7 +137,7 @@ func (c *Samples) count(o *compared, p *summary.Prefix) {
 	o.nodes, o.both = int32(nodes), int32(both)
 }
 
-// space returns the extent of the first nodes of a level in hash space, in the units of [inside.Region].
+// space returns the extent in hash space of the first nodes of a level, in units of [inside.Region].
 func space(level, nodes int) uint64 {
 	if level > 32 {
 		return uint64(nodes) >> (level - 32)
@@ -143,7 +145,7 @@ func space(level, nodes int) uint64 {
 	return uint64(nodes) << (32 - level)
 }
 
-// upTo returns a level with our nodes in at least its first size bits.
+// upTo returns our nodes of a level, in at least its first size bits.
 func (c *Samples) upTo(level, size int) *ownLevel {
 	l := c.at(level)
 	have := 64 * len(l.words)
@@ -175,8 +177,8 @@ func (l *ownLevel) count(size int) (n int) {
 	return n
 }
 
-// SizeBytes returns the approximate number of bytes that c takes, without the prefixes. O(levels of samples), which are
-// few.
+// SizeBytes returns the approximate number of bytes that c takes, without the prefixes. O(levels of samples); there
+// are few levels.
 func (c *Samples) SizeBytes() int {
 	n := 16*cap(c.others) + 1<<11
 	for i := range c.levels {

@@ -8,8 +8,8 @@ import (
 	"github.com/venn-p2p/venn/summary/inside"
 )
 
-// decode returns the nodes of the sample of a prefix. There are none without a sample, or where 4 bytes don't hold the
-// number of one.
+// decode returns the nodes of a prefix's sample. It returns none without a sample, or if the number of a node does
+// not fit into 4 bytes.
 func decode(p *summary.Prefix) (nodes []uint32) {
 	if _, ok := inside.Sample(p); !ok || p.Parts() == 0 {
 		return nil
@@ -28,7 +28,7 @@ func decode(p *summary.Prefix) (nodes []uint32) {
 	return nodes
 }
 
-// With does what [Samples.Common] does, for a prefix that belongs to none of the others; nil compares with nothing.
+// With does what [Samples.Common] does, for a prefix that is not set for any peer. It returns false for nil.
 func (c *Samples) With(p *summary.Prefix, confidence float64) (estimate.Interval, bool) {
 	if !c.comparable(p) {
 		return estimate.Interval{}, false

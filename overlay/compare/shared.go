@@ -7,15 +7,14 @@ import (
 	"github.com/venn-p2p/venn/summary/inside"
 )
 
-// Few has the first keys of a prefix, as far as its sample says, to look up in others. The zero value compares with
-// nothing.
+// Few holds the first nodes of a prefix's sample, to look up in other prefixes. The zero value compares with nothing.
 type Few struct {
 	prefix *summary.Prefix
 	level  int
 	nodes  []uint64
 }
 
-// FewOf returns at most the given number of keys of a prefix's sample. O(number).
+// FewOf returns at most the given number of nodes of a prefix's sample. O(number).
 func FewOf(p *summary.Prefix, number int) Few {
 	s, ok := inside.Sample(p)
 	if !ok || p.Parts() == 0 {
@@ -31,8 +30,8 @@ func FewOf(p *summary.Prefix, number int) Few {
 }
 
 // In estimates the share of the prefix's keys that are in another prefix, of any size and depth, from 0 to 1. It
-// returns false if one of them has no sample there. Its standard deviation is below .5/√number, more where the other is
-// known little. O(number), and the nodes of the other in the same place.
+// returns false if one of them has no sample there. Its standard deviation is below .5/√number, more where little is
+// known of the other. O(number), plus the other's nodes in the same part of hash space.
 func (f Few) In(other *summary.Prefix) (share float64, ok bool) {
 	if len(f.nodes) == 0 || other.Header().Seed != f.prefix.Header().Seed {
 		return 0, false
@@ -67,6 +66,7 @@ func (f Few) In(other *summary.Prefix) (share float64, ok bool) {
 			hits++
 		}
 	}
-	chance := -math.Expm1(-float64(other.Header().N) / math.Exp2(float64(level))) // of a node without a key in both
+	// chance is the probability that a node of other is set without a key in both.
+	chance := -math.Expm1(-float64(other.Header().N) / math.Exp2(float64(level)))
 	return min(1, max(0, (float64(hits)/float64(all)-chance)/max(1e-9, 1-chance))), true
 }
