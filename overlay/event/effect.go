@@ -8,8 +8,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Effect is something that the driver must do. An effect that is also an [Input] is for other machines; of these the
-// driver gets only [Learned]. The types are those of this file and of the machines' own.
+// Effect is something that the driver must do. An effect that is also an [Input] goes to other machines; the driver
+// itself gets only [Learned] of them. The effects are the types of this file and those that each machine declares.
 type Effect any
 
 // SayHello sends a hello to a linked peer.
@@ -24,27 +24,27 @@ type SendCatalogue struct {
 	Items []wire.Item
 }
 
-// SendParts sends a run of parts to a mesh peer, by pubsub. Envelope and Record are set when the run starts at part 0.
-// Or it sends a delta to the group's epoch, with its Envelope, and with the Record unless the receiver has it.
+// SendParts sends a run of parts to a mesh peer, by pubsub. Envelope and Record are set when the run starts at part
+// 0. Or it sends a delta to the group's epoch, with the Envelope, and with the Record unless the receiver has it.
 type SendParts struct {
 	To    wire.PeerID
 	Group group.ID
 	wire.Parts
 }
 
-// Connect makes a peer a neighbour: dial it if it is not linked, and protect the connection. It is answered by
-// [LinkOpened] (if it was not linked) or [DialFailed].
+// Connect makes a peer a neighbour: the driver dials it if it is not linked, and protects the connection.
+// [LinkOpened] (if the peer was not linked) or [DialFailed] answers it.
 type Connect struct{ To wire.Record }
 
 // Protect keeps the connection of a linked peer that chose this node as its neighbour.
 type Protect struct{ Peer wire.PeerID }
 
-// Disconnect takes a peer from the neighbours: the connection is no longer protected, and closed if nothing else needs
-// it.
+// Disconnect removes a peer from the neighbours. The driver no longer protects the connection, and closes it if
+// nothing else needs it.
 type Disconnect struct{ Peer wire.PeerID }
 
 // Audit checks a neighbour's claims about our keys. The driver asks it for some of our own keys, drawn at random from
-// all that Claims matches. It is answered by an [Outcome], or not at all.
+// all that match Claims. An [Outcome] answers it, or nothing does.
 type Audit struct {
 	Of     wire.Record
 	Claims *summary.Prefix
@@ -59,15 +59,15 @@ type Report struct {
 	Fault Fault
 }
 
-// Learned means that more is known of a peer's collection.
+// Learned means that more is known of an origin's collection.
 type Learned struct {
 	Origin    wire.PeerID
 	Epoch     summary.Epoch
 	Parts     int
 	Transport Transport
-	Bytes     int // of the new parts as they came; of a delta's, in their plain form
-	Delta     int // bytes of the message that brought the parts given an earlier epoch; 0: none did
-	// Fallback is set when a newer epoch of a known origin began with parts: no delta to it could be had.
+	Bytes     int // of the new parts as received; for a delta, in their plain form
+	Delta     int // bytes of the message, if it brought the parts as a delta from an earlier epoch; else 0
+	// Fallback is set when the first parts of a newer epoch of a known origin came without a delta.
 	Fallback bool
 }
 
@@ -79,17 +79,17 @@ type Fault string
 
 // The faults that are reported. Their values are the labels of the refusal counters.
 const (
-	FaultHeader     Fault = "header"    // no valid signature, or not canonical
-	FaultRecord     Fault = "record"    // the origin's address record is not its own
-	FaultGroup      Fault = "group"     // the header belongs to another group
-	FaultSeed       Fault = "seed"      // another network
+	FaultHeader     Fault = "header"    // the signature is not valid, or the bytes are not canonical
+	FaultRecord     Fault = "record"    // the address record is not the origin's own
+	FaultGroup      Fault = "group"     // the header belongs to another group than stated
+	FaultSeed       Fault = "seed"      // the summary belongs to another network
 	FaultChain      Fault = "chain"     // parts that do not match the hash chain, or are not canonical
 	FaultDelta      Fault = "delta"     // a delta that does not lead to what the header promises
 	FaultReplay     Fault = "replay"    // an epoch older than one already verified
-	FaultTwin       Fault = "twin"      // two summaries signed under one epoch: the origin's fault
-	FaultUnasked    Fault = "unasked"   // parts nobody asked for
-	FaultClaim      Fault = "claim"     // parts announced and then not delivered, again and again
-	FaultCatalogue  Fault = "catalogue" // too many items, or items of this node's own summary that do not exist
+	FaultTwin       Fault = "twin"      // an origin signed two summaries under one epoch
+	FaultUnasked    Fault = "unasked"   // parts that this node did not ask for
+	FaultClaim      Fault = "claim"     // parts announced and then not delivered, repeatedly
+	FaultCatalogue  Fault = "catalogue" // too many items, or items about own parts of the receiver that do not exist
 	FaultTooManyAsk Fault = "asks"      // more outstanding asks than a link may have
 )
 
@@ -99,7 +99,7 @@ type Effects struct {
 	steps int
 }
 
-// Begin starts a new step. It drops the effects of the step before, and all references to what they hold.
+// Begin starts a new step. It drops the effects of the last step, and all references to what they hold.
 func (e *Effects) Begin() {
 	clear(e.list)
 	e.list = e.list[:0]

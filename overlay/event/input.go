@@ -14,7 +14,7 @@ type Input interface {
 	For() Machines
 }
 
-// Machines is a set of the machines that package core joins.
+// Machines is a set of machines: those that package core joins, Core itself and the driver.
 type Machines uint8
 
 // The machines, in the order in which they get an input.
@@ -22,11 +22,11 @@ const (
 	Overlay Machines = 1 << iota
 	Tails
 	Routing
-	Core   // joins the others, and comes last
-	Driver // gets an effect that is also an input
+	Core   // joins the others, and gets inputs last
+	Driver // gets those effects that are also inputs
 )
 
-// Published is a new epoch of the node's own summary, with its signed header and the node's own signed record.
+// Published carries a new epoch of the node's own summary, with its signed header and the node's own signed record.
 type Published struct {
 	Envelope []byte
 	Record   []byte
@@ -55,54 +55,55 @@ type HelloReceived struct {
 	Hello wire.Hello
 }
 
-// LinkRefused means that a linked peer has no room for the link, and named others instead. [LinkClosed] follows.
+// LinkRefused means that a linked peer has no room for the link, and named other peers instead. [LinkClosed] follows.
 type LinkRefused struct {
 	Peer  wire.PeerID
 	Names wire.Names
 }
 
-// CatalogueReceived is a batch of announcements and wants from a linked peer.
+// CatalogueReceived carries the announcements and wants of one catalogue from a linked peer.
 type CatalogueReceived struct {
 	From  wire.PeerID
 	Items []wire.Item
 	Bytes int // on the wire
 }
 
-// PartsReceived is a run of parts, or a delta. The signed header and the origin's record come with a run that starts at
-// part 0. With a delta comes the header, and the record if it is new.
+// PartsReceived carries a run of parts, or a delta. A run that starts at part 0 comes with the signed header and the
+// origin's record. A delta comes with the header, and with the record if it is new.
 type PartsReceived struct {
 	From      wire.PeerID
 	Transport Transport
 	Group     group.ID
 	wire.Parts
 	Bytes int           // on the wire
-	Came  time.Duration // when it came, if that was before now; 0: now
+	Came  time.Duration // time of arrival, if that was before now; 0: now
 }
 
-// DialFailed means that a peer could not be reached by any certified address.
+// DialFailed means that a peer could not be reached at any of its certified addresses.
 type DialFailed struct {
 	Peer wire.PeerID
-	Here bool // there was no room for a connection: the peer is not to blame
+	Here bool // this node had no room for a connection: the peer is not to blame
 }
 
-// Charged counts bytes of the summary protocols that the driver sent to a peer unasked (pubsub's own control messages).
+// Charged counts bytes that the driver sent to a peer without an effect: pubsub's own control messages.
 type Charged struct {
 	Peer  wire.PeerID
 	Bytes int
 }
 
-// Lost means that a message to a peer was dropped on its way, because a queue was full. A stream of tails that breaks
-// for another reason is not reported: the link is as fast as before.
+// Lost means that a queue was full, so a message to a peer was dropped. The driver does not report a stream of tails
+// that breaks for another reason, because the link is as fast as before.
 type Lost struct {
 	Peer  wire.PeerID
-	Tails bool // nothing but tails was lost
+	Tails bool // only tails were lost
 }
 
-// Doubted means that a linked peer claims that it could not reach another peer. The other may be gone, or the claim a
-// lie. The other is asked last until it answers.
+// Doubted means that a linked peer claims that it could not reach Peer. Peer may be gone, or the claim may be a lie.
+// Searches ask Peer last until it answers.
 type Doubted struct{ Peer wire.PeerID }
 
-// Outcome counts the confirmations with a peer: keys that it held, and keys that its summary claimed in vain.
+// Outcome counts confirmations by a peer: keys that it held, and keys that its summary matched but that it did not
+// hold.
 type Outcome struct {
 	Peer         wire.PeerID
 	Hits, Misses int
@@ -114,7 +115,7 @@ type RoundTrip struct {
 	RTT  time.Duration
 }
 
-// Tick lets time pass: it answers a [Wake].
+// Tick tells that time has passed: it answers a [Wake].
 type Tick struct{}
 
 func (Published) For() Machines         { return Overlay | Tails | Core }

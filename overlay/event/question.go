@@ -5,38 +5,39 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// Ask puts a question to the peer of a record, and dials it if need be. A record without an envelope needs an open
-// connection. It is answered by one [Answered]; a search by several, until one is final.
+// Ask puts a question to the peer of a record, and dials the peer if need be. If the record has no envelope, there
+// must be an open connection. One [Answered] answers it. For a search there are several, until one is final.
 type Ask struct {
 	To       wire.Record
 	Question wire.Message        // a PartsRequest, Inquiry, HaveRequest of one key, or Query
-	Search   uint64              // the query of package routing that asks; 0: none
-	Owner    admission.Principal // the principal that has the query made; nobody: this peer
+	Search   uint64              // the query of package routing for which the question is asked; 0: none
+	Owner    admission.Principal // the principal that caused the query; nobody: this peer
 }
 
-// Answered is an answer to an [Ask], or reports that none came, or no more will.
+// Answered carries an answer to an [Ask]. Or it reports that no answer came, or that no more will come.
 type Answered struct {
 	Ask
 	Answer wire.Message // Parts, Names, HaveAnswer or Answer; nil: none
-	Here   bool         // there is no answer for want of room at this end: the peer is not to blame
-	Bytes  int          // of the answer; the first one to a Query or HaveRequest counts the question, too
+	Here   bool         // no answer, because this end had no room: the peer is not to blame
+	Bytes  int          // of the answer; the first answer to a Query or HaveRequest includes the question's bytes
 }
 
-// Asked is a peer's question: a PartsRequest, Inquiry or Query, or the Hello of a peer that there is no room to link
-// with and that is to be named others. It is answered by one [Answer] of the same Request; a search by several.
+// Asked carries a peer's question: a PartsRequest, Inquiry or Query. Or it carries the Hello of a peer for which
+// there is no room for a link; the answer names other peers. One [Answer] with the same Request answers it. For a
+// search there are several.
 type Asked struct {
 	From     wire.PeerID
-	Group    string // address group that it asks from, as in package admission; "": not known
+	Group    string // address group of the peer, as in package admission; "": not known
 	Request  uint64
 	Question wire.Message
 }
 
-// Who returns the asker as a principal. linked: it has a link with this peer.
+// Who returns the asker as a principal. linked reports whether the asker has a link with this peer.
 func (a Asked) Who(linked bool) admission.Principal {
 	return admission.Principal{Peer: string(a.From), Group: a.Group, Linked: linked}
 }
 
-// Answer answers an [Asked]. A wire.Answer that is not final is followed by more.
+// Answer answers an [Asked]. If it carries a wire.Answer that is not final, more follow.
 type Answer struct {
 	Request uint64
 	Answer  wire.Message

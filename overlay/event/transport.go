@@ -1,5 +1,5 @@
-// Package event is the vocabulary that the core's machines share: their inputs and effects. The messages in both are
-// package wire's. It has no behaviour of its own.
+// Package event is the vocabulary that the core's machines share: their inputs and effects. Package wire declares the
+// messages in them. This package has no behaviour of its own.
 package event
 
 // Transport is the way in which parts of a summary travelled.
