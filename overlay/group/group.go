@@ -1,7 +1,7 @@
 // Package group names summaries by 16 bytes each: the origin, the seed number and the epoch.
 //
-// Peers name summaries so before they have seen a header. Whoever knows an origin's peer id knows the beginning of all
-// its names; other names do not reveal their origin. FORMAT.md of package summary specifies the bytes.
+// A summary has a name before its header is seen. A peer that knows an origin's id can compute the beginning of all
+// its names. The names do not reveal the origin to anybody else. FORMAT.md of package summary specifies the bytes.
 package group
 
 import (
@@ -22,17 +22,17 @@ func OriginTag(origin string) uint64 {
 	return binary.BigEndian.Uint64(sum[:])
 }
 
-// Tag returns the tag of an origin under a seed. While a network rotates its seed, an origin has a summary under either
-// number; each tag can be computed from the other: see [Rotate].
+// Tag returns the tag of an origin under a seed. While a network rotates its seed, an origin has a summary under each
+// of two seed numbers. [Rotate] computes one tag from the other.
 func Tag(s summary.SeedTag, origin string) uint64 { return OriginTag(origin) ^ mask(s) }
 
 // Rotate returns the tag, under another seed number, of the origin that has the given tag under the seed number from.
 func Rotate(tag uint64, from, to summary.SeedTag) uint64 { return tag ^ mask(from) ^ mask(to) }
 
-// mask returns the value that a seed number XORs to a tag; 0 for number 0.
+// mask returns the value that a seed number XORs into a tag; 0 for seed number 0.
 func mask(s summary.SeedTag) uint64 { return uint64(s.Number) * 0x9E3779B97F4A7C15 }
 
-// New names an epoch of the origin with a tag.
+// New returns the name of an epoch of the origin with the given tag.
 func New(tag uint64, e summary.Epoch) ID {
 	var g ID
 	binary.BigEndian.PutUint64(g[0:], tag)
