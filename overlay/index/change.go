@@ -8,12 +8,12 @@ import (
 	"github.com/venn-p2p/venn/summary/inside"
 )
 
-// staleShare bounds a column's stale nodes: it is rewritten when more than 1/staleShare of its nodes are stale. It is
-// rewritten too when a change brings more new nodes than that.
+// staleShare bounds a column's stale nodes. The column is rewritten when more than 1/staleShare of its nodes are
+// stale, or when a change adds more new nodes than that.
 const staleShare = 6
 
-// change brings a column up to date by adding the new nodes. It changes nothing and returns false if too much has
-// changed, or if p knows more or less of hash space than the column.
+// change updates a column to prefix p by adding the new nodes. It changes nothing and returns false if too many nodes
+// have changed, or if p knows more or less of hash space than the column does.
 func (x *Index) change(e *entry, p *summary.Prefix) bool {
 	l := &e.stripe.group.layout
 	limit := min(p.Plan().N/staleShare, math.MaxUint16)
@@ -43,8 +43,9 @@ func (x *Index) change(e *entry, p *summary.Prefix) bool {
 	return true
 }
 
-// changed compares the nodes of a block at a level that both know. It returns the nodes that only newer has, and the
-// number that only older has. It gives up, and ok is false, if either exceeds limit. O(nodes).
+// changed compares the nodes of a block at a level to which both prefixes know it. It returns the nodes that only
+// newer has, and the number of nodes that only older has. If either exceeds limit, it stops and ok is false.
+// O(nodes).
 func changed(older, newer *summary.Prefix, block, level, limit int) (added []uint64, gone int, ok bool) {
 	var x, y inside.Walker
 	x.Reset(older, block, level, 0, 1<<32)

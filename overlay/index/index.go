@@ -8,28 +8,28 @@ import (
 	"github.com/venn-p2p/venn/summary/inside"
 )
 
-// Index finds the peers that may hold a key. The zero value is empty and ready. The caller numbers the peers, from 0 in
-// small numbers. Not safe for concurrent use; queries share memory too.
+// Index finds the peers that may hold a key. The zero value is empty and ready. The caller numbers the peers with
+// small numbers, from 0 on. It is not safe for concurrent use: even queries write to shared memory.
 type Index struct {
 	entries []entry // by peer
 	groups  map[layout]*group
-	order   []*group // in the order of their making, so that all runs agree
+	order   []*group // in the order of their creation, so that runs are reproducible
 
 	column    []uint64 // reused memory
 	hits      []int32
-	acc, part []uint64 // of maxWords each, from the first query on
+	acc, part []uint64 // reused; of maxWords words each, from the first query on
 	prefixes  []*summary.Prefix
-	loaded    uint64 // result of [stripe.load]; never read
-	bytes     int    // of stripes
+	loaded    uint64 // sum of the results of [stripe.load], kept so that the reads happen
+	bytes     int    // bytes of all stripes
 }
 
 // entry is the record of one peer. It takes 24 bytes.
 type entry struct {
 	prefix *summary.Prefix // nil: none
-	stripe *stripe         // its stripe; one without columns holds loose peers
-	rate   float32         // of the prefix when its column was written
-	col    uint16          // in the stripe, or among the loose peers
-	gone   uint16          // nodes removed since then, whose rows are still set
+	stripe *stripe         // the peer's stripe; a stripe without columns holds the loose peers
+	rate   float32         // false-positive rate of the prefix when its column was written
+	col    uint16          // column in the stripe, or position among the loose peers
+	gone   uint16          // nodes removed since the column was written, whose rows are still set
 }
 
 func (e *entry) loose() bool { return e.stripe.words == 0 }
@@ -50,7 +50,7 @@ func (g *group) peers() int {
 	return n
 }
 
-// Set sets a peer's prefix, replacing the one before. nil, or a prefix without parts, removes it.
+// Set sets a peer's prefix, replacing the last one. If p is nil or has no parts, Set removes the peer.
 func (x *Index) Set(peer int, p *summary.Prefix) {
 	for len(x.entries) <= peer { // by an eighth, so that little stands empty
 		x.entries = slices.Concat(x.entries, make([]entry, 8+len(x.entries)/8))
@@ -75,13 +75,13 @@ func (x *Index) Set(peer int, p *summary.Prefix) {
 	}
 }
 
-// grown reports whether p rules out all that the column does, and too little more to be worth a new column.
+// grown reports whether p rules out all that the column rules out, and too little more to be worth a new column.
 func (e *entry) grown(p *summary.Prefix) bool {
 	old := e.prefix
 	if p.Header().Chain != old.Header().Chain || p.Parts() < old.Parts() {
 		return false
 	}
-	if e.loose() { // it has no column, but it may get one of its layout
+	if e.loose() { // the peer has no column, but may get one of its layout
 		return e.stripe.group.layout == layoutOf(p)
 	}
 	return 4*p.FalsePositiveRate() > float64(e.rate)
@@ -120,7 +120,7 @@ func (x *Index) insert(peer int, p *summary.Prefix) {
 	g.loose.peers = nil
 }
 
-// join joins pairs of stripes of equal width. They are full: at a new stripe all others are. A query then reads fewer
+// join joins pairs of stripes of equal width. All stripes are full when a new one begins. A query then reads fewer
 // and longer pieces of memory.
 func (x *Index) join(g *group) {
 	for i := len(g.stripes) - 1; i > 0; i-- {
@@ -190,8 +190,8 @@ func (x *Index) remove(peer int) {
 	}
 }
 
-// dissolve frees a stripe and inserts its peers again, an eighth of its columns at most, which takes as long for each as
-// to set a new one.
+// dissolve frees a stripe and inserts its peers again. They fill less than an eighth of its columns. Each takes as
+// long as setting a new peer.
 func (x *Index) dissolve(s *stripe) {
 	s.group.stripes = slices.DeleteFunc(s.group.stripes, func(other *stripe) bool { return other == s })
 	x.bytes -= s.bytes()
@@ -208,13 +208,13 @@ func (x *Index) forget(g *group) {
 	x.order = slices.DeleteFunc(x.order, func(other *group) bool { return other == g })
 }
 
-// Candidates appends the peers whose prefix contains f, in ascending order.
+// Candidates appends the peers whose prefix contains f to dst, in ascending order.
 func (x *Index) Candidates(dst []int, f summary.Fingerprint) []int {
 	x.match(f)
 	return x.check(dst, f)
 }
 
-// match collects the peers that the filter does not rule out.
+// match puts the peers that the filter does not rule out into x.hits.
 func (x *Index) match(f summary.Fingerprint) {
 	x.hits = x.hits[:0]
 	if x.acc == nil {
@@ -256,7 +256,7 @@ func (l *layout) reading(f summary.Fingerprint) (r reading) {
 	return r
 }
 
-// check asks the prefixes of the hits, and appends the peers whose prefix contains f, in ascending order.
+// check appends to dst the hits whose prefix contains f, in ascending order.
 func (x *Index) check(dst []int, f summary.Fingerprint) []int {
 	x.prefixes = x.prefixes[:0]
 	for _, peer := range x.hits {
@@ -276,11 +276,10 @@ func (x *Index) Memory() int {
 	return x.bytes + entrySize*cap(x.entries) + 8*cap(x.column) + 4*cap(x.hits) + 8*cap(x.prefixes)
 }
 
-// entrySize is the number of bytes of an entry, and of its place among the loose peers.
+// entrySize is the number of bytes of an entry and of its place among the loose peers.
 const entrySize = 24 + 4
 
-// Matches returns the number of peers that the filter leaves for a key, before their prefixes are asked: the candidates
-// and a few more.
+// Matches returns the number of peers that the filter does not rule out for a key: the candidates and a few more.
 func (x *Index) Matches(f summary.Fingerprint) int {
 	x.match(f)
 	return len(x.hits)

@@ -12,8 +12,8 @@ import (
 const Rows = 10
 
 const (
-	stripeBytes = 32 << 20 // of rows in a stripe, at most, unless it has only 64 columns
-	maxWords    = 64       // of a row in a stripe
+	stripeBytes = 32 << 20 // most bytes of rows in a stripe, unless it has only 64 columns
+	maxWords    = 64       // most words of a row in a stripe
 	newBytes    = 8 << 20  // of rows in a new stripe, unless it has only 64 columns
 	newWords    = 8        // of a row in a stripe that begins
 	manyPeers   = 512      // number of peers of a layout from which the next one gets a new stripe at once
@@ -24,24 +24,25 @@ const (
 )
 
 const (
-	// Prefixes of more than largeKeys keys get fewRows. Memory holds few of them, so asking some in vain costs little. A
-	// row takes 1.44 bits of each of their keys.
+	// Prefixes of more than largeKeys keys get fewRows rows. Memory has room for few of them, so asking some in vain
+	// costs little. A row takes 1.44 bits for each of their keys.
 	largeKeys = 8 << 10
 	fewRows   = 6
 )
 
-// An entry numbers its column by 16 bits.
+// This does not compile if an entry's 16 bits cannot number all columns of a stripe.
 const _ = uint16(64*maxWords - 1)
 
-// layout is the way in which all columns of a stripe are indexed, so that the same rows answer for all of them.
+// layout says how the columns of a stripe are indexed. It is the same for all of them, so that the same rows answer
+// for all.
 type layout struct {
 	blocks  [Rows]use
-	used    int  // blocks
-	partial bool // they do not know all of hash space
-	size    int  // rows, as a power of 2^(1/perOctave)
+	used    int  // number of blocks indexed
+	partial bool // the prefixes do not know all of hash space
+	size    int  // number of rows, as a power of 2^(1/perOctave)
 }
 
-// use is the way in which one block is indexed: its level, and the rows of each node.
+// use says how one block is indexed: at which level, and with how many rows for each node.
 type use struct{ level, rows uint8 }
 
 // layoutOf returns the layout of a prefix with at least one part.
@@ -64,7 +65,8 @@ func layoutOf(p *summary.Prefix) layout {
 			level = min(level, r.Level)
 			share += float64(float64(r.End-r.Begin) / (1 << 32))
 		}
-		// A node d levels below log2 of the keys rules out all but 2^-d, so more than d rows are wasted.
+		// Let d be the levels of a node below log2 of the keys. It rules out all peers but 2^-d, so more than d rows
+		// are wasted.
 		rows := min(left, max(1, level-log+2))
 		l.blocks[b] = use{uint8(level), uint8(rows)}
 		l.used++
@@ -77,7 +79,7 @@ func layoutOf(p *summary.Prefix) layout {
 	return l
 }
 
-// rows returns the number of rows that nodes are hashed to.
+// rows returns the number of rows onto which nodes are hashed.
 func (l *layout) rows() int { return int(math.Exp2(float64(l.size) / perOctave)) }
 
 // extra returns the number of rows that mark unknown slices of hash space.
@@ -88,9 +90,9 @@ func (l *layout) extra() int {
 	return 0
 }
 
-// words returns the number of words in a row of a new stripe, for a layout with the given number of peers. atOnce is
-// set if the next peer gets the stripe at once. Otherwise peers wait until they fill a quarter of it, so that few
-// columns stand empty. Beside many peers a new stripe is small: full stripes of a layout are [joined].
+// words returns the number of words in a row of a new stripe, for a layout with the given number of peers. atOnce
+// reports whether the next peer gets the stripe at once. Otherwise peers wait until they fill a quarter of it, so
+// that few columns stay empty. Beside many peers a new stripe is small; full stripes of a layout are [joined].
 func (l *layout) words(peers int) (words int, atOnce bool) {
 	if atOnce = peers > manyPeers; atOnce {
 		peers /= 4
@@ -102,10 +104,10 @@ func (l *layout) words(peers int) (words int, atOnce bool) {
 	return words, atOnce
 }
 
-// mayHave reports whether rows of the given number of words are within the limits of a stripe.
+// mayHave reports whether a stripe may have rows of the given number of words.
 func (l *layout) mayHave(words int) bool { return words <= maxWords && words*8*l.rows() <= stripeBytes }
 
-// hash returns the two hashes of a node from which its rows follow.
+// hash returns the two hashes of a node that determine its rows.
 func hash(node uint64, block int) (a, b uint64) {
 	a = mix(node + uint64(block+1)*0x9E3779B97F4A7C15)
 	return a, mix(a) | 1
@@ -124,7 +126,7 @@ func place(h uint64, rows int) int {
 	return int(hi)
 }
 
-// column returns the bits of a prefix in a stripe of layout l, in the memory of dst.
+// column returns the bits of prefix p in a stripe of layout l. It reuses the memory of dst.
 func (l *layout) column(dst []uint64, p *summary.Prefix) []uint64 {
 	rows := l.rows()
 	n := (rows + l.extra() + 63) / 64
@@ -167,7 +169,8 @@ func (l *layout) hashNodes(dst []uint64, p *summary.Prefix, b, rows int, begin, 
 	}
 }
 
-// knownSlices returns a bit set of the slices of hash space that the regions, in order, cover.
+// knownSlices returns a bit set of the slices of hash space that lie wholly in the regions. The regions must be in
+// order.
 func knownSlices(regions []inside.Region) (known uint64) {
 	begin, end := uint64(0), uint64(0)
 	for _, r := range append(regions, inside.Region{Begin: 1 << 33}) {

@@ -58,7 +58,7 @@ func (s *stripe) take(peer int) int {
 	panic("index: stripe is full")
 }
 
-// release frees a column. Its bits stay, and are not read before the column is rewritten.
+// release frees a column. Its bits stay, but nothing reads them before the column is rewritten.
 func (s *stripe) release(col int) {
 	s.live[col/64] &^= 1 << (col % 64)
 	s.used--
@@ -86,13 +86,14 @@ type reading struct {
 	blocks [Rows]struct {
 		rows    [Rows]int
 		n       int
-		unknown int // row that marks unknown hash space; -1: all is known
+		unknown int // row that marks unknown hash space; -1: all of it is known
 	}
 	used int
 }
 
-// load reads one word of every cache line of the rows. The loop is so short that the processor waits for many lines at
-// a time; match would wait for the lines of one stripe only. The result keeps the compiler from dropping the reads.
+// load reads one word of every cache line of the rows that r lists. The loop is so short that the processor waits for
+// many lines at the same time; match would wait for the lines of one stripe only. The result keeps the compiler from
+// dropping the reads.
 func (s *stripe) load(r *reading) (sum uint64) {
 	for b := range r.used {
 		block := &r.blocks[b]
@@ -109,7 +110,8 @@ func (s *stripe) load(r *reading) (sum uint64) {
 // lineWords is the number of words in a cache line.
 const lineWords = 8
 
-// match appends the peers whose columns have all bits set that r reads. acc and part are memory for one row each.
+// match appends the peers whose columns have all bits set in the rows that r lists. acc and part are scratch memory
+// for one row each.
 func (s *stripe) match(dst []int32, r *reading, acc, part []uint64) []int32 {
 	acc, part = acc[:s.words], part[:s.words]
 	copy(acc, s.live)
@@ -138,7 +140,7 @@ func (s *stripe) match(dst []int32, r *reading, acc, part []uint64) []int32 {
 // row returns one row.
 func (s *stripe) row(at int) []uint64 { return s.rows[at*s.words:][:s.words] }
 
-// and ANDs rows to acc, five at a time, so that acc is read and written less often.
+// and ANDs rows into acc, five at a time, so that acc is read and written less often.
 func (s *stripe) and(acc []uint64, rows []int) {
 	for ; len(rows) >= 5; rows = rows[5:] {
 		u, v, w := s.row(rows[0])[:len(acc)], s.row(rows[1])[:len(acc)], s.row(rows[2])[:len(acc)]
