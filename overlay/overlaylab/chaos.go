@@ -14,13 +14,13 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Chaos plays what a few peers may do to one overlay: anything, true or false, in any order. Bytes decide, so that a
-// fuzzer can drive it. The same bytes give the same inputs to the same overlay.
+// Chaos plays a few peers that may send one overlay anything, true or false, in any order. Bytes decide what they do,
+// so that a fuzzer can drive it. The same bytes give the same inputs to the same overlay.
 type Chaos struct {
 	data    []byte
 	origins []Origin
-	asked   []event.Input // answers of honest peers to the overlay's questions
-	made    uint64        // origins made up so far
+	asked   []event.Input // answers of honest peers to the overlay's questions, not given yet
+	made    uint64        // number of origins made up so far
 }
 
 const (
@@ -32,8 +32,8 @@ const (
 // chaosSeeds holds the overlay's seed, the previous one, and one that it does not know.
 var chaosSeeds = [3]summary.Seed{Seed(6), Seed(5), Seed(7)}
 
-// chaosOrigins returns the summaries of all peers: three epochs under each seed, and a second one signed for the second
-// epoch.
+// chaosOrigins returns the summaries of all peers: three epochs under each seed, and a second summary signed for the
+// second epoch.
 var chaosOrigins = sync.OnceValue(func() (all []Origin) {
 	for p := range chaosPeers {
 		for s, under := range chaosSeeds {
@@ -57,8 +57,8 @@ var chaosOrigins = sync.OnceValue(func() (all []Origin) {
 
 func chaosPeer(i int) wire.PeerID { return wire.PeerID(fmt.Sprint("p", i)) }
 
-// NewChaos returns the chaos that the bytes decide, and a configuration for the overlay: with address groups, a seed
-// that is being replaced, and little memory if the bytes say so.
+// NewChaos returns the chaos that the bytes determine, and a configuration for the overlay. It sets address groups.
+// If the bytes say so, it also sets a seed that is being replaced, and little memory.
 func NewChaos(data []byte) (*Chaos, overlay.Config) {
 	c := &Chaos{data: data, origins: chaosOrigins()}
 	cfg := Alone(overlay.Config{
@@ -84,7 +84,7 @@ func ChaosBytes(seed uint64, n int) []byte {
 	return data
 }
 
-// n draws a number below k, at most 256, from the next byte; 0 after the last.
+// n draws a number below k from the next byte; k is at most 256. It returns 0 after the last byte.
 func (c *Chaos) n(k int) int {
 	if len(c.data) == 0 {
 		return 0
@@ -101,7 +101,7 @@ func (c *Chaos) peer() wire.PeerID {
 	return chaosPeer(c.n(chaosPeers))
 }
 
-// Origin returns one of the summaries, a true one or a second one of its epoch.
+// Origin returns one of the summaries: a true one, or the second one of an epoch.
 func (c *Chaos) Origin() *Origin { return &c.origins[(c.n(256)*256+c.n(256))%len(c.origins)] }
 
 func (c *Chaos) epoch() summary.Epoch {
@@ -117,13 +117,13 @@ func (c *Chaos) record() wire.Record {
 		return wire.Record{Peer: p, Envelope: Record(c.peer())}
 	case 1:
 		return wire.Record{Peer: p}
-	case 2: // one of many that are in no summary
+	case 2: // a peer from a large set, none of which has a summary
 		p = wire.PeerID(fmt.Sprint("s", c.n(256)))
 	}
 	return wire.Record{Peer: p, Envelope: Record(p)}
 }
 
-// Next returns the time that passes, and the input that follows; false when the bytes are used up.
+// Next returns the time to let pass, and the input to give after it. It returns false when the bytes are used up.
 func (c *Chaos) Next() (passes time.Duration, in event.Input, ok bool) {
 	if len(c.data) == 0 {
 		return 0, nil, false
@@ -196,12 +196,12 @@ func (c *Chaos) input() event.Input {
 	return event.Tick{}
 }
 
-// asks returns a question of a peer.
+// asks returns the input that carries a peer's question.
 func (c *Chaos) asks(p wire.PeerID, q wire.Message) event.Input {
 	return event.Asked{From: p, Request: uint64(c.n(8)), Question: q}
 }
 
-// answered returns a peer's answer to a question; nil: none comes.
+// answered returns the input that carries a peer's answer to a question; nil: no answer comes.
 func answered(p wire.PeerID, q, a wire.Message) event.Answered {
 	return event.Answered{Ask: event.Ask{To: wire.Record{Peer: p}, Question: q}, Answer: a}
 }
@@ -218,7 +218,7 @@ func (c *Chaos) hello(p wire.PeerID) event.HelloReceived {
 	return event.HelloReceived{Peer: p, Hello: h}
 }
 
-// group returns the name of an epoch of an origin, which may exist or not.
+// group returns the name of an epoch of an origin. The epoch may not exist, and the origin may be made up.
 func (c *Chaos) group() group.ID {
 	switch c.n(8) {
 	case 0:
@@ -230,7 +230,7 @@ func (c *Chaos) group() group.ID {
 	return c.Origin().Group()
 }
 
-// given returns a base that an ask names, held or not, or none.
+// given returns the base that an ask names, or none. The peer may not hold the base.
 func (c *Chaos) given() (g wire.Given) {
 	if c.n(2) == 0 {
 		g = wire.Given{Group: c.group(), Parts: uint16(c.n(5))}
@@ -250,7 +250,7 @@ func (c *Chaos) catalogue(p wire.PeerID) event.Input {
 	return event.CatalogueReceived{From: p, Items: items, Bytes: overlay.Cost(wire.Catalogue(items))}
 }
 
-// parts returns some parts, or a delta, asked for or not, whole or spoiled.
+// parts returns some parts, or a delta. The overlay may not have asked for them, and they may be spoiled.
 func (c *Chaos) parts(p wire.PeerID) event.Input {
 	o := c.Origin()
 	in := o.Sent(p, c.n(o.Parts()), o.Parts())
@@ -286,7 +286,7 @@ func (c *Chaos) parts(p wire.PeerID) event.Input {
 	return in
 }
 
-// before returns an earlier epoch of an origin, under the same seed; nil if there is none.
+// before returns the summary of an earlier epoch of the same origin, under the same seed; nil if there is none.
 func (c *Chaos) before(o *Origin) *Origin {
 	h := o.Stream.Header()
 	for i := range c.origins {
@@ -341,7 +341,7 @@ func (c *Chaos) published() event.Input {
 	return event.Published{Envelope: o.Envelope, Record: o.Record, Stream: o.Stream}
 }
 
-// Saw takes in the overlay's effects: honest peers answer some of them.
+// Saw reads the overlay's effects, and queues the answers of honest peers to some of them.
 func (c *Chaos) Saw(effects []event.Effect) {
 	for _, e := range effects {
 		if len(c.asked) >= 16 {
@@ -364,7 +364,7 @@ func (c *Chaos) Saw(effects []event.Effect) {
 	}
 }
 
-// answerTo returns an honest peer's answer to a question of the overlay.
+// answerTo returns a peer's answer to a question of the overlay. Parts are honest; names are drawn.
 func (c *Chaos) answerTo(e event.Ask) event.Input {
 	q, parts := e.Question.(wire.PartsRequest)
 	if !parts {
@@ -377,7 +377,8 @@ func (c *Chaos) answerTo(e event.Ask) event.Input {
 	return event.Answered{Ask: e, Answer: in.Parts, Bytes: in.Bytes}
 }
 
-// held returns the parts that an honest peer sends of a group by pubsub; ok is false if there is no such group.
+// held returns the parts of a group that an honest peer sends by pubsub. ok is false if there is no such group or
+// part.
 func (c *Chaos) held(from wire.PeerID, g group.ID, first, end int) (in event.PartsReceived, ok bool) {
 	for i := range c.origins {
 		if o := &c.origins[i]; o.Group() == g && first < min(end, o.Parts()) {

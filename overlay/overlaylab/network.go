@@ -20,7 +20,7 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// request is a question that has reached another peer.
+// request is a question that has arrived at a peer.
 type request struct {
 	by  int
 	ask event.Ask
@@ -30,15 +30,16 @@ type request struct {
 type Network struct {
 	Peers   []*Peer
 	Latency time.Duration
-	Degree  int // mesh links that a peer looks for; it takes up to twice as many
+	Degree  int // mesh links that a peer looks for; it accepts up to twice as many
 	Now     time.Duration
-	// Sent receives every message of the overlay between peers, in bytes as it counts them; nil: not called.
+	// Sent is called for every message between peers, with its number of bytes as the overlay counts them; nil: not
+	// called.
 	Sent func(now time.Duration, from, to int, bytes int)
-	// Line returns the rate from one peer to another in bit/s, 0 for an unlimited one; nil: all are unlimited.
+	// Line returns the rate from one peer to another in bit/s, 0 for unlimited; nil: all are unlimited.
 	Line func(from, to int) float64
-	// Trace receives every effect; nil: not called.
+	// Trace is called for every effect; nil: not called.
 	Trace func(now time.Duration, peer int, e event.Effect)
-	// Unchecked leaves out the checks of invariants: each looks at all that a peer knows.
+	// Unchecked leaves out the checks of invariants, which take time in proportion to what a peer knows.
 	Unchecked bool
 
 	events   events
@@ -46,24 +47,24 @@ type Network struct {
 	steps    int
 	index    map[wire.PeerID]int
 	links    map[[2]int]bool
-	busy     map[[2]int]time.Duration // times until which the lines are busy
-	requests []request                // questions so far
+	busy     map[[2]int]time.Duration // time until which each line is busy
+	requests []request                // all questions so far; a request's number is its index
 	random   uint64
 }
 
 const (
-	everyStep = 10 // peers at most, for their invariants to be checked after every step
-	someSteps = 17 // in larger networks one step in this number is checked
+	everyStep = 10 // with at most this many peers, invariants are checked after every step
+	someSteps = 17 // with more peers, they are checked after one step in this many
 )
 
 // seed is the default seed of the peers' summaries.
 var seed = Seed(0)
 
-// Seed returns the seed of the network with a number.
+// Seed returns the test network's seed with the given number.
 func Seed(number uint32) summary.Seed { return summary.Seed{Network: "test", Number: number} }
 
-// Under returns the fingerprint of a key under a seed number; f names the key. Under number 0, the default, it is f
-// itself: only that number cannot be rotated to or from.
+// Under returns the fingerprint under a seed number of the key that f names. Under number 0, the default, it is f
+// itself, so a network cannot rotate to or from number 0.
 func Under(f summary.Fingerprint, number uint32) summary.Fingerprint {
 	if number == 0 {
 		return f
@@ -78,21 +79,21 @@ func Key(f summary.Fingerprint) []byte { return binary.BigEndian.AppendUint64(ni
 type Peer struct {
 	Overlay    *overlay.Overlay
 	ID         wire.PeerID
-	Direct     int // bytes of parts learned directly
-	Pubsub     int // bytes of parts learned by pubsub
-	Deltas     int // epochs learned by deltas
-	DeltaBytes int // bytes of these deltas
-	Spared     int // bytes of the parts that they replaced
-	Fallbacks  int // epochs learned without a delta, though an earlier one was known
+	Direct     int // bytes of parts received directly
+	Pubsub     int // bytes of parts received by pubsub
+	Deltas     int // number of deltas received
+	DeltaBytes int // bytes of the received deltas
+	Spared     int // bytes of the parts that the deltas replaced
+	Fallbacks  int // epochs received from their first part without a delta, though an earlier one was known
 	Faults     map[event.Fault]int
 	Served     map[wire.PeerID]int // bytes of parts sent, by origin
-	Silent     bool                // announces, but never delivers
+	Silent     bool                // sends no parts and answers no requests for them
 	Liar       bool                // spoils the deltas that it sends
-	Boaster    bool                // holds nothing of what it claims
+	Boaster    bool                // holds none of the keys that it claims
 	Gone       bool                // has no connections
 	Ended      bool                // takes no more steps
-	Lifetime   time.Duration       // of its summaries; 0: an hour
-	up         uint64              // declared rate
+	Lifetime   time.Duration       // lifetime of its summaries; 0: an hour
+	up         uint64              // declared rate up, bit/s
 	seeds      []uint32            // seed numbers: its own, and the previous one if there is one
 	until      time.Duration       // end of the previous seed
 	keeps      map[int]bool        // peers that it wants to stay connected with
@@ -117,8 +118,8 @@ func New(configs []overlay.Config, random uint64) (*Network, error) {
 	return n, nil
 }
 
-// Add adds a peer and returns its number. Self, Rand and the functions of the configuration are set here, and Seed if
-// it is not.
+// Add adds a peer and returns its number. It sets Self, Rand and the functions of the configuration, and Seed if that
+// is zero.
 func (n *Network) Add(id wire.PeerID, cfg overlay.Config) (int, error) {
 	i := len(n.Peers)
 	p := &Peer{
@@ -133,7 +134,7 @@ func (n *Network) Add(id wire.PeerID, cfg overlay.Config) (int, error) {
 	return i, nil
 }
 
-// open gives a peer a new overlay.
+// open creates a new overlay for a peer.
 func (n *Network) open(p *Peer, i int, cfg overlay.Config) (err error) {
 	if cfg.Seed == (summary.SeedTag{}) {
 		cfg.Seed = seed.Tag()
@@ -148,7 +149,8 @@ func (n *Network) open(p *Peer, i int, cfg overlay.Config) (err error) {
 	return err
 }
 
-// Restart ends a peer and starts it again with another configuration: it has no connections, and knows only its keys.
+// Restart ends a peer and starts it again with another configuration. It then has no connections, and knows only its
+// keys.
 func (n *Network) Restart(i int, cfg overlay.Config) error {
 	n.Leave(i)
 	p := n.Peers[i]
@@ -161,7 +163,8 @@ func (n *Network) Restart(i int, cfg overlay.Config) error {
 
 const signature = "signed:"
 
-// Sign makes the envelopes of a [Network]: a constant before the payload, in place of a signature. It protects nothing.
+// Sign makes the envelopes of a [Network]. A constant before the payload stands in place of a signature. It protects
+// nothing.
 func Sign(payload []byte) []byte { return append([]byte(signature), payload...) }
 
 // OpenHeader opens an envelope made by [Sign].
@@ -180,10 +183,10 @@ func OpenRecord(envelope []byte) (wire.PeerID, error) {
 	return wire.PeerID(envelope[200:]), nil
 }
 
-// Record makes a record of the usual size.
+// Record makes a stand-in for a peer's record, of the usual size.
 func Record(p wire.PeerID) []byte { return append(make([]byte, 200), p...) }
 
-// Publish gives a peer a collection and makes it publish a summary of it, under each of its seeds.
+// Publish gives a peer a collection, and makes it publish a summary under each of its seeds.
 func (n *Network) Publish(i int, fps []summary.Fingerprint) error {
 	p := n.Peers[i]
 	p.fps = fps
@@ -219,7 +222,7 @@ func (n *Network) publish(i int, number uint32) error {
 	return nil
 }
 
-// Connect opens a connection from peer a to peer b.
+// Connect opens a connection from peer a to peer b. Peers that are gone, or linked already, are left as they are.
 func (n *Network) Connect(a, b int) {
 	k := pair(a, b)
 	if a == b || n.links[k] || n.Peers[a].Gone || n.Peers[b].Gone {
@@ -243,7 +246,7 @@ func (n *Network) Disconnect(a, b int) {
 	}
 }
 
-// Leave closes all connections of a peer for good, until Gone is false again.
+// Leave closes all connections of a peer. It gets no new ones until Gone is set to false.
 func (n *Network) Leave(i int) {
 	n.Peers[i].Gone = true
 	for j := range n.Peers {
@@ -259,7 +262,7 @@ func (n *Network) End(i int) {
 
 func pair(a, b int) [2]int { return [2]int{min(a, b), max(a, b)} }
 
-// graft puts a link into the mesh while one end looks for more and the other has room.
+// graft puts a link into the mesh if one end looks for more mesh links and both ends have room.
 func (n *Network) graft(a, b int) {
 	pa, pb := n.Peers[a], n.Peers[b]
 	wanted := len(pa.mesh) < n.Degree || len(pb.mesh) < n.Degree
@@ -271,7 +274,7 @@ func (n *Network) graft(a, b int) {
 	n.step(b, event.Grafted{Peer: pa.ID})
 }
 
-// Run lets time pass until an instant.
+// Run plays the events up to the given time.
 func (n *Network) Run(until time.Duration) {
 	for len(n.events) > 0 && n.events[0].at <= until {
 		e := heap.Pop(&n.events).(planned)
@@ -300,7 +303,8 @@ func (n *Network) step(i int, in event.Input) {
 	}
 }
 
-// check holds the overlay of peer i to its invariants: after every step in a small network, after some in a large one.
+// check checks the invariants of peer i's overlay: after every step in a small network, after some steps in a large
+// one.
 func (n *Network) check(i int) error {
 	if n.steps++; n.Unchecked || len(n.Peers) > everyStep && n.steps%someSteps != 0 {
 		return nil
@@ -375,7 +379,8 @@ func (n *Network) do(i int, e event.Effect) {
 	}
 }
 
-// ask brings a question of peer i to another. It fails if that is gone, and a request for parts if there is no link.
+// ask brings a question of peer i to the peer that it names. The question fails if that peer is gone. A request for
+// parts also fails if there is no link and the record has no addresses, or if the peer is silent.
 func (n *Network) ask(i int, e event.Ask) {
 	j, exists := n.index[e.To.Peer]
 	none := func() { n.step(i, event.Answered{Ask: e}) }
@@ -403,7 +408,7 @@ func (n *Network) ask(i int, e event.Ask) {
 	})
 }
 
-// request puts a question of peer i to peer j.
+// request hands a question of peer i to peer j.
 func (n *Network) request(i, j int, e event.Ask) {
 	n.requests = append(n.requests, request{i, e})
 	n.step(j, event.Asked{From: n.Peers[i].ID, Request: uint64(len(n.requests) - 1), Question: e.Question})
@@ -412,7 +417,7 @@ func (n *Network) request(i, j int, e event.Ask) {
 // Question returns the question of a request.
 func (n *Network) Question(request uint64) wire.Message { return n.requests[request].ask.Question }
 
-// answer brings an answer of peer i. Parts go over the line.
+// answer brings an answer of peer i to the peer that asked. Parts take time on the line.
 func (n *Network) answer(i int, e event.Answer) {
 	r := n.requests[e.Request]
 	in := event.Answered{Ask: r.ask, Answer: e.Answer}
@@ -445,7 +450,7 @@ func (n *Network) audit(i int, e event.Audit) {
 	n.after(2*n.Latency, func() { n.step(i, out) })
 }
 
-// spoiled returns the delta that a peer sends: a changed one, if it is a liar.
+// spoiled returns the delta that a peer sends: a changed one if the peer is a liar, else the same.
 func (n *Network) spoiled(peer int, delta []byte) []byte {
 	if delta != nil && n.Peers[peer].Liar {
 		delta = append([]byte(nil), delta...)
@@ -463,7 +468,7 @@ func (n *Network) originOf(g group.ID) wire.PeerID {
 	return ""
 }
 
-// seedOf returns the seed number under which a group is of the peer.
+// seedOf returns the seed number under which the group belongs to the peer.
 func (p *Peer) seedOf(g group.ID) (uint32, bool) {
 	for _, number := range p.seeds {
 		if group.Tag(Seed(number).Tag(), string(p.ID)) == g.OriginTag() {
@@ -473,7 +478,7 @@ func (p *Peer) seedOf(g group.ID) (uint32, bool) {
 	return 0, false
 }
 
-// onLine returns the time that a message waits for the line to a peer, and takes on it.
+// onLine returns the time until a message is through the line from one peer to another: its wait, and its own time.
 func (n *Network) onLine(from, to, size int) time.Duration {
 	if n.Line == nil || n.Line(from, to) == 0 {
 		return 0
@@ -484,7 +489,7 @@ func (n *Network) onLine(from, to, size int) time.Duration {
 	return n.busy[k] - n.Now
 }
 
-// send delivers an input to a peer after the latency, if the two are still connected then.
+// send delivers an input to a peer after the latency and the line's time, if the two are still connected then.
 func (n *Network) send(from int, to wire.PeerID, size int, in event.Input) {
 	j, ok := n.index[to]
 	if !ok {
@@ -505,7 +510,7 @@ func (n *Network) after(d time.Duration, do func()) {
 	heap.Push(&n.events, planned{n.Now + max(d, 0), n.seq, do})
 }
 
-// planned is a future event; events of one instant happen in the order in which they were planned.
+// planned is a future event. Events of the same instant happen in the order in which they were planned.
 type planned struct {
 	at  time.Duration
 	seq int

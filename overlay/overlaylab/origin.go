@@ -18,7 +18,7 @@ type Origin struct {
 	Envelope, Record []byte
 }
 
-// NewOrigin makes a summary of fps. Missing fields of the header are filled in: epoch 1.1, a lifetime of an hour, the
+// NewOrigin makes a summary of fps. It fills in missing fields of the header: epoch 1.1, a lifetime of an hour, the
 // seed of a [Network].
 func NewOrigin(id wire.PeerID, fps []summary.Fingerprint, h summary.Header) (Origin, error) {
 	h.Origin = string(id)
@@ -48,8 +48,8 @@ func (o *Origin) Group() group.ID { return group.Of(o.Stream.Header()) }
 // Parts returns the number of parts of the summary.
 func (o *Origin) Parts() int { return o.Stream.Parts() }
 
-// Sent returns the message of a peer that holds the summary, when it is asked for parts first..end-1. It panics if
-// there are no such parts.
+// Sent returns the message by which a peer that holds the summary sends parts first to end-1. It panics if there are
+// no such parts.
 func (o *Origin) Sent(from wire.PeerID, first, end int) event.PartsReceived {
 	run, err := o.Stream.Run(first, end)
 	if err != nil {
@@ -65,7 +65,7 @@ func (o *Origin) Sent(from wire.PeerID, first, end int) event.PartsReceived {
 	return in
 }
 
-// Fingerprints draws n fingerprints of a peer; the first shared ones are the same for every peer.
+// Fingerprints draws n fingerprints for a peer. The first shared ones are the same for every peer.
 func Fingerprints(n, shared int, peer uint64) []summary.Fingerprint {
 	out := make([]summary.Fingerprint, 0, n)
 	all, own := rand.New(rand.NewPCG(1, 1)), rand.New(rand.NewPCG(2, peer))
@@ -79,7 +79,7 @@ func Fingerprints(n, shared int, peer uint64) []summary.Fingerprint {
 	return out
 }
 
-// Changed returns fps with n of them, drawn by the seed, replaced by others.
+// Changed returns a copy of fps in which n times a fingerprint was replaced by a new one. The seed determines both.
 func Changed(fps []summary.Fingerprint, n int, seed uint64) []summary.Fingerprint {
 	rng := rand.New(rand.NewPCG(7, seed))
 	out := append([]summary.Fingerprint(nil), fps...)

@@ -12,7 +12,7 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// The links of a Scene.
+// Honest and Liar are the peers linked in a Scene.
 const Honest, Liar wire.PeerID = "honest", "liar"
 
 const (
@@ -20,14 +20,14 @@ const (
 	Tick = 200 * time.Millisecond
 )
 
-// Scene is an overlay with two links: an honest one, which brings the parts that it is asked for, and a liar.
+// Scene is an overlay with two links: an honest peer, which sends the parts that it is asked for, and a liar.
 type Scene struct {
 	Overlay *overlay.Overlay
-	Origins []Origin // that the honest link has
+	Origins []Origin // those of the honest peer
 	Faults  map[event.Fault]int
 }
 
-// Alone returns cfg with the fields filled in that an overlay needs outside of a Network.
+// Alone fills in the fields that an overlay needs outside of a Network, and returns cfg.
 func Alone(cfg overlay.Config) overlay.Config {
 	cfg.Self, cfg.Seed, cfg.Rand = "self", Seed(0).Tag(), rand.New(rand.NewPCG(1, 1))
 	cfg.Up, cfg.Down = Fast, Fast
@@ -35,7 +35,7 @@ func Alone(cfg overlay.Config) overlay.Config {
 	return cfg
 }
 
-// NewScene makes a scene with a number of origins, each with some keys.
+// NewScene makes a scene with a number of origins, each with the given number of keys.
 func NewScene(origins, keys int, cfg overlay.Config) (*Scene, error) {
 	o, err := overlay.New(Alone(cfg))
 	if err != nil {
@@ -54,14 +54,15 @@ func NewScene(origins, keys int, cfg overlay.Config) (*Scene, error) {
 	return s, nil
 }
 
-// Link makes a link with a peer, which has said hello.
+// Link makes a link with a peer, in the mesh, that has said hello.
 func (s *Scene) Link(now time.Duration, p wire.PeerID) {
 	s.Overlay.Step(now, event.LinkOpened{Peer: p})
 	s.Overlay.Step(now, event.HelloReceived{Peer: p, Hello: wire.Hello{Up: Fast, Down: Fast, Session: 1}})
 	s.Overlay.Step(now, event.Grafted{Peer: p})
 }
 
-// Items returns the catalogue of a peer that has all parts of all origins, or that claims them of the epoch lie.
+// Items returns the catalogue of a peer that has all parts of all origins. If lie is not nil, the peer claims them of
+// that epoch.
 func (s *Scene) Items(lie *summary.Epoch) (items []wire.Item) {
 	for i := range s.Origins {
 		g := s.Origins[i].Group()
@@ -73,7 +74,7 @@ func (s *Scene) Items(lie *summary.Epoch) (items []wire.Item) {
 	return items
 }
 
-// Asked returns the parts that the honest link brings for the asks among effects, and counts reports.
+// Asked returns the parts that the honest peer sends for the asks among effects. It counts the reported faults.
 func (s *Scene) Asked(effects []event.Effect) (answers []event.PartsReceived) {
 	for _, e := range effects {
 		switch e := e.(type) {
@@ -90,14 +91,14 @@ func (s *Scene) Asked(effects []event.Effect) (answers []event.PartsReceived) {
 	return answers
 }
 
-// Step gives an input, and then the parts that the honest link is asked for.
+// Step gives the overlay an input, and then the parts for which it asks the honest peer.
 func (s *Scene) Step(now time.Duration, in event.Input) {
 	for _, a := range s.Asked(s.Overlay.Step(now, in)) {
 		s.Step(now, a)
 	}
 }
 
-// Bring returns the parts that a peer with all parts sends for an ask: none of a group that does not exist.
+// Bring returns the parts that a peer with all parts sends for an ask. For an unknown group it returns none.
 func (s *Scene) Bring(from wire.PeerID, it wire.Item) []event.PartsReceived {
 	for i := range s.Origins {
 		if o := &s.Origins[i]; o.Group() == it.Group && int(it.Have) < o.Parts() {
