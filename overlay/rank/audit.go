@@ -2,24 +2,24 @@ package rank
 
 import "math"
 
-// Doubt is the probability below which an audit's outcome refutes a peer's claims: the probability of six wrong answers
-// to six claims that are true with probability 0.9 each.
+// Doubt is the probability below which an audit's outcome refutes a peer's claims: the probability of six wrong
+// answers to six claims, if each claim is true with probability 0.9.
 const Doubt = 1.000001e-6
 
-// Audit compares a peer's claims with its answers. The keys asked for, 20 in a first audit, are drawn from those of our
-// collection that the peer's summary claims. Keys are asked for, not fingerprints, because fingerprints would follow
-// from a false summary. Answers to queries count as well; an audit counts
-// only where it refutes. Each claim is true with probability Expected at least. The
-// caller lets old answers fade, so that a peer that holds its keys again is believed again.
+// Audit compares a peer's claims with its answers. The keys asked for, 20 in a first audit, are drawn from the keys
+// of our collection that the peer's summary claims. Keys are asked for, not fingerprints, because fingerprints would
+// follow from a false summary. Answers to queries count as well; an audit's own answers count only if it refutes.
+// Each claim is true with probability Expected at least. The caller lets old answers fade, so that a peer that holds
+// its keys again is believed again.
 type Audit struct {
 	Asked     int
 	Confirmed int
 	Expected  float64 // in (0, 1)
 }
 
-// Refuted reports whether an honest peer would confirm Confirmed claims or fewer with a probability below [Doubt], by
-// the lower tail of the binomial distribution. A refuted peer is no neighbour by overlap, whatever it claims.
-// O(Confirmed), so the caller bounds the counts.
+// Refuted reports whether the outcome is too unlikely for an honest peer: it would confirm Confirmed claims or fewer
+// with a probability below [Doubt], by the lower tail of the binomial distribution. A refuted peer is no neighbour by
+// overlap, whatever it claims. O(Confirmed), so the caller bounds the counts.
 func (a Audit) Refuted() bool {
 	if a.Confirmed >= a.Asked || float64(a.Confirmed) >= a.Expected*float64(a.Asked) {
 		return false

@@ -2,10 +2,10 @@
 //
 // Which policy is for what (8 slots on the collections of 121 Debian machines; `venn experiment run neighbours`):
 //
-//   - [Similar], most of what I hold: for peers that will want what their like has already. An example is the next
-//     package of a machine in the same role. Of keys withheld from one's own collection that 2 to 10 peers hold, such
-//     neighbours have several times as many as random ones. Of keys drawn evenly from all that one lacks they have few:
-//     they hold what one holds.
+//   - [Similar], the peers that hold most of what I hold: for peers that will want what similar peers have already. An
+//     example is the next package of a machine in the same role. Of keys withheld from one's own collection that 2 to
+//     10 peers hold, such neighbours have several times as many as random ones. Of keys drawn evenly from all that one
+//     lacks they have few: they hold what one holds.
 //   - [Near], the shortest round trips: for speed when everybody has the same.
 //   - [Random]: keeps the network in one piece, and no attacker can place himself there. Always some.
 //   - Some of each is the default ([SimilarSlots], [NearSlots], [RandomSlots]): at most half by overlap.
@@ -39,22 +39,22 @@ const (
 
 // Candidate is a peer that could be a neighbour.
 type Candidate struct {
-	Index   int               // the caller's name for it
-	Overlap estimate.Interval // part of our collection that it holds
-	Known   bool              // Overlap is an estimate
+	Index   int               // the caller's number of the peer
+	Overlap estimate.Interval // part of our collection that the peer holds
+	Known   bool              // Overlap is set
 	RTT     time.Duration     // 0: not measured
 }
 
-// Similar returns the n candidates that hold the most of our collection, best first. Candidates without an estimate are
-// not taken.
+// Similar returns the n candidates that hold the most of our collection, best first. It leaves out candidates without
+// an estimate.
 func Similar(cands []Candidate, n int) []Candidate {
 	return first(cands, n, func(c Candidate) bool { return c.Known }, func(a, b Candidate) int {
 		return cmp.Or(cmp.Compare(b.Overlap.Value, a.Overlap.Value), cmp.Compare(a.Index, b.Index))
 	})
 }
 
-// first returns the first n, in order, of the candidates for which counts is true. Slots are few and candidates many,
-// so each candidate is inserted into the first ones so far, or dropped.
+// first returns the first n candidates by order, of those for which counts is true. Slots are few and candidates
+// many, so each candidate is inserted among the first n so far, or dropped.
 func first(cands []Candidate, n int, counts func(Candidate) bool, order func(a, b Candidate) int) []Candidate {
 	out := make([]Candidate, 0, min(n, len(cands)))
 	for _, c := range cands {
@@ -73,23 +73,23 @@ func first(cands []Candidate, n int, counts func(Candidate) bool, order func(a, 
 	return out
 }
 
-// Near returns the n candidates with the shortest round trips, nearest first. Candidates without a measurement are not
-// taken.
+// Near returns the n candidates with the shortest round trips, nearest first. It leaves out candidates without a
+// measurement.
 func Near(cands []Candidate, n int) []Candidate {
 	return first(cands, n, func(c Candidate) bool { return c.RTT != 0 }, func(a, b Candidate) int {
 		return cmp.Or(cmp.Compare(a.RTT, b.RTT), cmp.Compare(a.Index, b.Index))
 	})
 }
 
-// Random returns n candidates drawn without replacement.
+// Random returns n candidates drawn without replacement, or all in random order if there are fewer.
 func Random(cands []Candidate, n int, rng *rand.Rand) []Candidate {
 	drawn := slices.Clone(cands)
 	rng.Shuffle(len(drawn), func(i, j int) { drawn[i], drawn[j] = drawn[j], drawn[i] })
 	return drawn[:min(n, len(drawn))]
 }
 
-// Swap returns the weakest incumbent, by the high bound, and the strongest challenger if the challenger is better beyond doubt: its low
-// bound is above the incumbent's high bound.
+// Swap returns the incumbent with the lowest high bound, and the challenger with the highest low bound. ok reports
+// whether the challenger is better beyond doubt: its low bound is above the incumbent's high bound.
 func Swap(incumbents, challengers []Candidate) (out, in Candidate, ok bool) {
 	if len(incumbents) == 0 {
 		return out, in, false
