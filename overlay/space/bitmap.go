@@ -9,14 +9,14 @@ import (
 // MaxBits is the greatest depth of the ranges in a [Bitmap].
 const MaxBits = 10
 
-// Bitmap is a set of ranges of one depth, at most [MaxBits]: one bit for each. It takes 136 bytes, whatever it holds.
-// Equal bitmaps hold the same ranges. Make one with [NewBitmap].
+// Bitmap is a set of ranges of one depth, at most [MaxBits], with one bit for each. It always takes 136 bytes. Equal
+// bitmaps hold the same ranges. Make one with [NewBitmap].
 type Bitmap struct {
 	words [1 << MaxBits / 64]uint64 // the first range is the highest bit of the first word
 	depth uint8
 }
 
-// NewBitmap returns a bitmap of some ranges of a depth, which is brought into [0, MaxBits].
+// NewBitmap returns a bitmap of some ranges of a depth. The depth is limited to [0, MaxBits].
 func NewBitmap(depth int, ranges ...Range) Bitmap {
 	b := Bitmap{depth: uint8(min(max(depth, 0), MaxBits))}
 	for _, r := range ranges {
@@ -28,7 +28,7 @@ func NewBitmap(depth int, ranges ...Range) Bitmap {
 // bit returns the number of the range that holds a place.
 func (b *Bitmap) bit(at Place) int { return int(at >> (64 - b.depth)) }
 
-// at returns the range with a number.
+// at returns the range with the given number.
 func (b *Bitmap) at(bit int) Range { return Range{Place(uint64(bit) << (64 - b.depth)), b.depth} }
 
 // Add adds the range of the bitmap's depth around the first place of r.
@@ -65,7 +65,7 @@ func (b *Bitmap) All() iter.Seq[Range] {
 	}
 }
 
-// Within returns the bitmap of the ranges that lie in r. r must not be deeper than they are.
+// Within returns the bitmap of those ranges that lie in r. r must not be deeper than the bitmap.
 func (b *Bitmap) Within(r Range) Bitmap {
 	in := Bitmap{depth: b.depth}
 	first := b.bit(r.first)
@@ -76,7 +76,7 @@ func (b *Bitmap) Within(r Range) Bitmap {
 	return in
 }
 
-// Nth returns the nth range in order, from 0. There must be more than n.
+// Nth returns the nth range in order, counted from 0. It panics if there are no more than n.
 func (b *Bitmap) Nth(n int) Range {
 	for r := range b.All() {
 		if n--; n < 0 {
@@ -93,7 +93,8 @@ func (b *Bitmap) Or(other Bitmap) {
 	}
 }
 
-// Bytes returns one bit for each range of the depth, the first range in the highest bit; nil for an empty bitmap.
+// Bytes returns one bit for each range of the depth, the first range in the highest bit. For an empty bitmap it
+// returns nil.
 func (b *Bitmap) Bytes() []byte {
 	if *b == (Bitmap{depth: b.depth}) {
 		return nil

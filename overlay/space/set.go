@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Set is a set of places, made of ranges. It is canonical: equal sets hold equal ranges in the same order. No range
-// covers another, and no two ranges make up a larger one. The zero Set is empty.
+// Set is a set of places, made of ranges. It is canonical: sets of the same places hold the same ranges in the same
+// order. No range covers another, and no two ranges are the halves of a third. The zero Set is empty.
 type Set struct {
 	ranges []Range // by first place
 }
@@ -48,7 +48,8 @@ func (s *Set) Covers(r Range) bool {
 // Contains reports whether a place is in the set. O(log ranges).
 func (s *Set) Contains(p Place) bool { return s.Covers(Around(p, MaxDepth)) }
 
-// Missing returns the part of all places that lies in r and not in the set. It is exact. O(ranges of the set in r).
+// Missing returns the fraction of all places that lie in r and not in the set. It is exact. O(ranges of the set in
+// r).
 func (s *Set) Missing(r Range) float64 {
 	if len(s.ranges) == 0 {
 		return r.Share()
@@ -66,7 +67,7 @@ func (s *Set) Missing(r Range) float64 {
 	return missing
 }
 
-// Share returns the part of all places that lies in the set. It is exact. O(ranges).
+// Share returns the fraction of all places that lie in the set. It is exact. O(ranges).
 func (s *Set) Share() float64 { return 1 - s.Missing(Range{}) }
 
 // Clone returns a copy that shares nothing with the set.

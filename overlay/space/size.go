@@ -6,12 +6,13 @@ import (
 	"slices"
 )
 
-// Countable is the least number of origins that a range must hold to be counted. The relative standard error of the
-// estimate is then a quarter. A peer that looks for those nearest to it lists as many.
+// Countable is the least number of origins in a range from which the size of the network is estimated. The relative
+// standard error of the estimate is then a quarter. A peer that looks for its nearest peers lists the same number.
 const Countable = 16
 
-// Origins estimates the number of origins in the network, from the known places near our own, each counted once. The
-// nearer a range, the more of its origins are known, so it counts the narrowest range that holds at least 16. O(n).
+// Origins estimates the number of origins in the network, from the known places near our own. Repeated places count
+// once. The nearer a range, the more of its origins are known. So it counts the narrowest range that holds at least
+// Countable places. O(n).
 func Origins(self Place, places []Place) float64 {
 	if len(places) <= Countable {
 		return float64(len(distinct(slices.Clone(places))))
@@ -39,17 +40,17 @@ func Origins(self Place, places []Place) float64 {
 	}
 }
 
-// SharedBits returns the depth of the narrowest range that holds two places.
+// SharedBits returns the depth of the narrowest range that holds both places, at most MaxDepth.
 func SharedBits(p, q Place) int { return min(bits.LeadingZeros64(p.Distance(q)), MaxDepth) }
 
-// distinct sorts places and drops repetitions.
+// distinct sorts places in place and drops repetitions.
 func distinct(places []Place) []Place {
 	slices.Sort(places)
 	return slices.Compact(places)
 }
 
-// Median returns the lower and the upper middle of the estimates, equal if their number is odd. A minority of liars
-// cannot move it far. It sorts the estimates. Of none it returns 0.
+// Median returns the lower and the upper middle of the estimates; they are equal if the number of estimates is odd. A
+// minority of liars cannot move it far. It sorts the estimates. It returns 0 if there are none.
 func Median(estimates []float64) (lower, upper float64) {
 	n := len(estimates)
 	if n == 0 {
@@ -59,11 +60,11 @@ func Median(estimates []float64) (lower, upper float64) {
 	return estimates[(n-1)/2], estimates[n/2]
 }
 
-// Boasters is the number of linked peers of which one may overstate the peers that it knows.
+// Boasters is the number of linked peers among which one may overstate the number of peers that it knows.
 const Boasters = 3
 
-// MostSaid returns the highest of the numbers of known peers that linked peers state, after the highest
-// len(words)/boasters are left out; 0 without any. It sorts the words.
+// MostSaid takes the numbers of known peers that linked peers state. It leaves out the highest len(words)/boasters
+// and returns the next; 0 if words is empty. It sorts the words.
 func MostSaid(words []int, boasters int) int {
 	if len(words) == 0 {
 		return 0
