@@ -192,8 +192,8 @@ func (d *decoder) bytes(least, most int) []byte {
 	return d.sized(least, most)
 }
 
-// element returns one element of a repeated field. have elements were read before, of at most allowed. It must have
-// least to most bytes.
+// element returns one element of a repeated field, which must have least to most bytes. have elements were read
+// before, of at most allowed.
 func (d *decoder) element(have, allowed, least, most int) []byte {
 	if !d.is(protowire.BytesType) {
 		return nil

@@ -21,10 +21,10 @@ type Hello struct {
 	Neighbour    bool    // the sender counts the receiver among its neighbours
 	Full         bool    // the sender accepts no more neighbours
 	Tails        bool    // the sender understands tails (package tails), on streams of their own
-	// the sender had no room for some origins of its range before, and has now: the receiver is to announce all of
+	// The sender had no room for some origins of its range before, and has now: the receiver is to announce all of
 	// them again
 	Again bool
-	// first hello on a link on which the sender has not received any: the receiver forgets earlier exchanges
+	// First hello on a link on which the sender has not received any: the receiver forgets earlier exchanges
 	New     bool
 	Parted  bool     // the sender has ended the link, for want of room; the other fields do not count
 	Session uint64   // random number, drawn at each start of the sender

@@ -22,14 +22,14 @@ const (
 type Inquiry struct {
 	Depth int  // depth of the asker's own range
 	Near  bool // the asker looks for peers of its own range
-	// with Near: the asker wants only peers nearer to it than the sixteenth nearest in Known
+	// With Near: the asker wants only peers nearer to it than the sixteenth nearest in Known
 	Nearer bool
 	Meet   space.Place // place of the meeting that the asker looks up; 0: none
-	// a bit for each range of depth Depth, the first range in the highest bit; a set bit: the asker has no contact
+	// A bit for each range of depth Depth, the first range in the highest bit; a set bit: the asker has no contact
 	// there. Nil: every range has one
 	Lacks []byte
 	Least uint16 // least overlap of interest, in units of 1/65535 of the asker's collection
-	// the similar origins that the asker keeps, and the origins near it, sorted by place; at most [MaxKnown]
+	// The similar origins that the asker keeps, and the origins near it, sorted by place; at most [MaxKnown]
 	Known []KnownOrigin
 	Own   []Parts // the asker's own summary, at most one; none if the receiver has it
 }

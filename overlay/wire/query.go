@@ -183,7 +183,7 @@ type Answer struct {
 	Messages int // requests and answers that this query has cost so far, in all
 	Final    bool
 	Depth    int // depth of the range around the sender that its directory covers; 0: all places
-	// age of the oldest knowledge that the answer relies on; whole milliseconds on the wire, rounded up
+	// Age of the oldest knowledge that the answer relies on; whole milliseconds on the wire, rounded up
 	AsOf time.Duration
 }
 
