@@ -11,17 +11,17 @@ import (
 	"github.com/venn-p2p/venn/summary/internal/bitcode"
 )
 
-// errMalformed begins every error about bytes that no filter of this package encodes to.
+// errMalformed is wrapped by every error about bytes that MarshalBinary does not write.
 var errMalformed = errors.New("counting: malformed bytes")
 
 const binaryMagic = "vdl3"
 
-// MarshalBinary returns the filter's members in about the fewest bytes that their entropy allows, for a disk or for
-// another program. Mitzenmacher ("Compressed Bloom Filters", section V) expects such a form of a counting filter that
-// is sent: large counts are rare, so a cell's entropy is far below its bits. The place of a member tells nothing about
-// it, so neither the table's form nor its seed is included: n members of q bits take about q-log2(n)+1.5 bits each, and
-// the entropy of their counts. The error is always nil. It implements encoding.BinaryMarshaler. O(n log n). Layout,
-// little-endian:
+// MarshalBinary encodes the filter's members in about the fewest bytes that their entropy allows, for a disk or
+// another program. Mitzenmacher ("Compressed Bloom Filters", section V) expects such a form for a counting filter that
+// is sent: large counts are rare, so a cell's entropy is far below its number of bits. The cell of a member tells
+// nothing about it, so neither the table's form nor its seed is included. n members of q bits take about q-log2(n)+1.5
+// bits each, plus the entropy of their counts. The error is always nil. It implements encoding.BinaryMarshaler. O(n
+// log n). Layout, little-endian:
 //
 //	4 bytes  "vdl3"
 //	1        q, the bits of a fingerprint
@@ -37,7 +37,7 @@ func (t *DLeft) MarshalBinary() ([]byte, error) {
 	extra, digits := make([]uint64, len(members)), 0
 	for i, f := range members {
 		if t.members == t.distinct {
-			break // each is there once
+			break // each member is there once
 		}
 		extra[i] = uint64(t.Count(f) - 1)
 		digits = max(digits, bits.Len64(extra[i]))
@@ -52,7 +52,8 @@ func (t *DLeft) MarshalBinary() ([]byte, error) {
 	return appendSum(b), nil
 }
 
-// byDigits splits numbers into those with no digit above the given one set, and the others, by their places.
+// byDigits splits numbers into those without a digit above the given one, and those with one. It returns pointers to
+// them.
 func byDigits(numbers []uint64, digit int) (few, more []*uint64) {
 	for i := range numbers {
 		if numbers[i]>>(digit+1) == 0 {
@@ -75,7 +76,7 @@ func appendDigit(b []byte, numbers []*uint64, digit int) []byte {
 	return bitcode.AppendBits(b, words, len(numbers), ones)
 }
 
-// readDigit sets a digit of the numbers as appendDigit wrote it, and returns the rest of b.
+// readDigit decodes what appendDigit wrote, sets that digit of the numbers, and returns the rest of b.
 func readDigit(b []byte, numbers []*uint64, digit int) ([]byte, error) {
 	ones, n := bitcode.DecodeUvarint(b)
 	if n == 0 || ones > uint64(len(numbers)) {
@@ -92,11 +93,12 @@ func readDigit(b []byte, numbers []*uint64, digit int) ([]byte, error) {
 	return b[n+used:], nil
 }
 
-// UnmarshalBinary replaces the members by those encoded in all of data. The filter keeps its form and its seed, and
-// grows for them as Add does. A zero value takes the default form for that number of members, and the seed 0. As that
-// seed is no secret, it does not grow further: members crafted to fill one bucket are ErrOverflow. It is an error, and
-// the filter is unchanged, if data is not written by MarshalBinary, if fingerprints have another size, or if members do
-// not fit (ErrOverflow). Besides the filter's own form, memory is at most some 300 times data. O(n).
+// UnmarshalBinary replaces the members by those encoded in data, which must hold nothing else. The filter keeps its
+// form and its seed, and grows as Add lets it grow. A zero value takes the default form for that number of members,
+// and seed 0. As this seed is no secret, the filter does not grow further: members crafted to fill one bucket are
+// ErrOverflow. If there is an error, the filter is unchanged. There is an error if MarshalBinary did not write data,
+// if fingerprints have another size, or if members do not fit (ErrOverflow). Besides the filter's own form, it takes
+// at most some 300 times the memory of data. O(n).
 func (t *DLeft) UnmarshalBinary(data []byte) error {
 	q, members, extra, err := readMembers(data)
 	if err != nil {
@@ -116,7 +118,7 @@ func (t *DLeft) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// readMembers decodes the binary form: fingerprints of q bits in order, and for each the count less one.
+// readMembers decodes the binary form: members of q bits, sorted, and for each the count less one.
 func readMembers(data []byte) (q int, members, extra []uint64, err error) {
 	fail := func(err error) (int, []uint64, []uint64, error) { return 0, nil, nil, err }
 	b, err := checkSum(data)
@@ -155,8 +157,8 @@ func readMembers(data []byte) (q int, members, extra []uint64, err error) {
 	return q, members, extra, nil
 }
 
-// emptyFor returns an empty filter of t's form, with room for n members of q bits if t may grow. A zero value gets the
-// default form, with counters for extra + 1.
+// emptyFor returns an empty filter of t's form. If t may grow, it has room for n members of q bits. For a zero value
+// it returns the default form, with counters for the largest of extra, plus one.
 func (t *DLeft) emptyFor(q, n int, extra []uint64) (*DLeft, error) {
 	if t.perms == nil {
 		p := ParamsForFingerprint(n, q)
@@ -177,7 +179,7 @@ func (t *DLeft) emptyFor(q, n int, extra []uint64) (*DLeft, error) {
 	return NewDLeft(p)
 }
 
-// addTimes adds f, which is no member, count times.
+// addTimes adds f count times. f must not be a member yet.
 func (t *DLeft) addTimes(f uint64, count int) error {
 	if err := t.addNew(f); err != nil && (t.fixed || t.Add(f) != nil) {
 		return err
@@ -197,7 +199,7 @@ func (t *DLeft) addTimes(f uint64, count int) error {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// appendSum appends the CRC-32C of b: it detects damage, not malice.
+// appendSum appends the CRC-32C of b to b. It detects damage, not malice.
 func appendSum(b []byte) []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 }

@@ -6,8 +6,8 @@ import (
 	"math"
 )
 
-// ErrOverflow is returned by Add if a member has no place: its counter is at its highest value, or its buckets are full
-// and the filter cannot grow. The message tells which. No member is added or changed then.
+// ErrOverflow is returned by Add if there is no room for a member: its counter is at its highest value, or its buckets
+// are full and the filter cannot grow. The message says which. The filter is then unchanged.
 var ErrOverflow = errors.New("counting: overflow")
 
 var (
@@ -15,26 +15,27 @@ var (
 	errCounter = fmt.Errorf("%w of a counter", ErrOverflow)
 )
 
-// DLeft is a d-left counting Bloom filter (section 3.2 of the paper). It has d subtables of buckets of cells; a cell
+// DLeft is a d-left counting Bloom filter (section 3.2 of the paper). It has d subtables of buckets of cells. A cell
 // keeps the remainder of a fingerprint and a counter. Every fingerprint has one possible bucket in each subtable, by a
-// permutation of the fingerprints. It is kept in the least loaded of them, the leftmost of equals. Because the mappings
-// are permutations, no two fingerprints ever share a cell: the filter is an exact multiset of fingerprints.
+// permutation of the fingerprints. It is kept in the least loaded of these buckets, the leftmost of equals. Because
+// the mappings are permutations, no two fingerprints ever share a cell: the filter is an exact multiset of
+// fingerprints.
 //
-// It doubles by itself when it is full, without the keys.
+// When it is full, it doubles its number of buckets; it does not need the keys for that.
 //
 // Make one with NewDLeft. The zero value is an empty filter for UnmarshalBinary; adding to it panics. Only the low q =
 // log2(Buckets)+RemainderBits bits of a fingerprint count.
 type DLeft struct {
 	table
-	perms    []permutation // one a subtable
+	perms    []permutation // one for each subtable
 	seed     uint64
-	members  int // with repetitions
-	distinct int // cells taken
-	moves    int
+	members  int  // number of members, with repetitions
+	distinct int  // number of different members, one cell each
+	moves    int  // times that Add moved a member to make room
 	fixed    bool // Params.Fixed
 }
 
-// NewDLeft returns an empty filter of the given form, or an error that names the parameters at fault. O(cells).
+// NewDLeft returns an empty filter of the given form. An error names the parameters at fault. O(cells).
 func NewDLeft(p Params) (*DLeft, error) {
 	p = p.withDefaults()
 	if err := p.check(); err != nil {
@@ -43,7 +44,7 @@ func NewDLeft(p Params) (*DLeft, error) {
 	return &DLeft{table: newTable(p), perms: newPermutations(p), seed: p.Seed, fixed: p.Fixed}, nil
 }
 
-// Params returns the present form of the filter, secret seed included. O(1).
+// Params returns the present form of the filter, with its secret seed. O(1).
 func (t *DLeft) Params() Params {
 	return Params{
 		Subtables: t.subtables, Buckets: 1 << t.bucketBits, Cells: t.cells,
@@ -54,14 +55,14 @@ func (t *DLeft) Params() Params {
 // Len returns the number of members, repetitions included. O(1).
 func (t *DLeft) Len() int { return t.members }
 
-// fingerprintBits returns q: the number of low bits of a fingerprint that count.
+// fingerprintBits returns q: the number of low bits of a fingerprint that are used.
 func (t *DLeft) fingerprintBits() int { return int(t.bucketBits + t.remainderBits) }
 
-// SizeBytes returns the memory of the cells. O(1).
+// SizeBytes returns the number of bytes of the cells. O(1).
 func (t *DLeft) SizeBytes() int { return max(0, len(t.bytes)-padding) }
 
-// FalsePositiveRate returns the probability that Contains is true for a random fingerprint that is no member's key:
-// 1-(1-2^-q)^n for n different fingerprints (section 3.2). O(1).
+// FalsePositiveRate returns the probability that Contains is true for the random fingerprint of a key that was not
+// added: 1-(1-2^-q)^n for n different fingerprints (section 3.2). O(1).
 func (t *DLeft) FalsePositiveRate() float64 {
 	if t.distinct == 0 {
 		return 0
@@ -75,7 +76,7 @@ func (t *DLeft) Contains(f uint64) bool {
 	return cell >= 0
 }
 
-// Count returns the number of times that f is a member. At most d bucket reads.
+// Count returns the number of times that f is a member, 0 if it is none. It reads at most d buckets.
 func (t *DLeft) Count(f uint64) int {
 	b, cell := t.find(f)
 	if cell < 0 {
@@ -84,12 +85,12 @@ func (t *DLeft) Count(f uint64) int {
 	return t.count(t.get(b, cell))
 }
 
-// Add adds f once more. At most 2d bucket reads, without a move.
+// Add adds f once more. Without a move it reads at most 2d buckets.
 //
 // Add doubles the number of buckets once three quarters of the cells are taken. It also does so if f's buckets are
-// full, and no member of the first can move to another. That takes O(cells), and memory for both tables meanwhile.
-// Fingerprints and q stay as they are: remainders become one bit shorter. With Params.Fixed, or once remainders have
-// one bit, a full bucket is ErrOverflow. So is a full counter.
+// full, and no member of the first of them can move to another bucket. Doubling takes O(cells), and meanwhile the
+// memory of both tables. Fingerprints and q stay the same: remainders become one bit shorter. With Params.Fixed, or
+// once remainders have only one bit, a full bucket is ErrOverflow. A full counter is always ErrOverflow.
 func (t *DLeft) Add(f uint64) error {
 	if b, cell := t.find(f); cell >= 0 {
 		return t.increment(b, cell)
@@ -98,7 +99,7 @@ func (t *DLeft) Add(f uint64) error {
 		panic("counting: the zero value takes no members: make a filter with NewDLeft")
 	}
 	if t.distinct >= target(int(t.buckets())*t.cells) && !t.fixed {
-		_ = t.grow() // if it cannot grow, there may still be room
+		_ = t.grow() // if it cannot grow, there may be room all the same
 	}
 	err := t.addNew(f)
 	if err != nil && !t.fixed && t.grow() == nil {
@@ -107,7 +108,7 @@ func (t *DLeft) Add(f uint64) error {
 	return err
 }
 
-// addNew adds f, which is no member. It returns errBucket if there is no free cell for it.
+// addNew adds f, which must not be a member yet. It returns errBucket if there is no free cell for it.
 func (t *DLeft) addNew(f uint64) error {
 	if !t.put(f, 1, 0) {
 		return t.addByMoving(f)
@@ -127,7 +128,7 @@ func (t *DLeft) increment(bucket uint64, cell int) error {
 	return nil
 }
 
-// Remove removes f once, and reports whether it was a member. At most d bucket reads.
+// Remove removes f once, and reports whether it was a member. It reads at most d buckets.
 func (t *DLeft) Remove(f uint64) bool {
 	b, cell := t.find(f)
 	if cell < 0 {
@@ -143,8 +144,8 @@ func (t *DLeft) Remove(f uint64) bool {
 	return true
 }
 
-// addByMoving is the failsafe of section 5.2, for an f whose buckets are all full. If a fingerprint in the first of
-// them can move to another of its own buckets, f takes its cell.
+// addByMoving is the failsafe of section 5.2, for an f whose buckets are all full. If a fingerprint in f's first
+// bucket can move to another of its own buckets, f takes its cell.
 func (t *DLeft) addByMoving(f uint64) error {
 	home, remainder := t.place(0, f)
 	for cell := range t.cells {
@@ -160,8 +161,8 @@ func (t *DLeft) addByMoving(f uint64) error {
 	return errBucket
 }
 
-// put writes f into the least loaded of its buckets in subtable from and later ones, the leftmost of equals. It reports
-// whether one had a free cell.
+// put writes f into the least loaded of its buckets in the subtables from the given one on, the leftmost of equals. It
+// reports whether one of them had a free cell.
 func (t *DLeft) put(f uint64, count, from int) bool {
 	var bucket, remainder uint64
 	least := t.cells
@@ -179,10 +180,10 @@ func (t *DLeft) put(f uint64, count, from int) bool {
 }
 
 // grow doubles the number of buckets. The top bit of every remainder becomes the lowest bit of its bucket's number, in
-// the same subtable. So no key is needed and no bucket can overflow. The fingerprints and q stay as they are; cells
-// become one bit narrower. If a count of 2^c meets a remainder that becomes 0, whose counts end one lower, counters get
-// that bit: cells stay as wide, and CounterBits is one more. It is an error if remainders have only one bit, and
-// errCounter if counters would have more than 16 bits.
+// the same subtable. So no key is needed and no bucket can overflow. The fingerprints and q stay the same; cells
+// become one bit narrower. A remainder that becomes 0 counts to one less. If its count was 2^c, counters get the freed
+// bit: cells stay as wide, and CounterBits is one more. If remainders have only one bit, it is an error. If counters
+// would have more than 16 bits, it is errCounter.
 func (t *DLeft) grow() error {
 	p := t.Params()
 	p.Buckets *= 2
@@ -202,7 +203,7 @@ func (t *DLeft) grow() error {
 	return nil
 }
 
-// regrown returns a table of form p, with twice the buckets, that holds t's members. It returns errCounter if a count
+// regrown returns a table of form p, which has twice the buckets, with t's members. It returns errCounter if a count
 // does not fit.
 func (t *DLeft) regrown(p Params) (table, error) {
 	grown := newTable(p)
@@ -225,8 +226,8 @@ func (t *DLeft) regrown(p Params) (table, error) {
 	return grown, nil
 }
 
-// All calls yield for each different fingerprint (its low q bits), in the order of the table, until yield returns
-// false. The filter must not be changed meanwhile. Use it as `for f := range t.All`. O(cells), no allocation.
+// All calls yield for each different member (its low q bits), in the order of the table, until yield returns false.
+// The filter must not be changed meanwhile. Use it as `for f := range t.All`. O(cells), no allocation.
 func (t *DLeft) All(yield func(f uint64) bool) {
 	for i := range t.subtables {
 		inverse, first := t.perms[i].inverse, uint64(i)<<t.bucketBits
@@ -245,8 +246,8 @@ func (t *DLeft) All(yield func(f uint64) bool) {
 	}
 }
 
-// Loads returns the number of buckets that hold 0, 1, 2, … fingerprints. It also returns the number of times so far
-// that Add had to move a member of the first subtable to make room. O(buckets).
+// Loads returns the number of buckets that hold 0, 1, 2, … fingerprints. It also returns the number of times that Add
+// moved a member of the first subtable to make room. O(buckets).
 func (t *DLeft) Loads() (loads []int, moves int) {
 	loads = make([]int, t.cells+1)
 	for b := range t.buckets() {
@@ -255,19 +256,19 @@ func (t *DLeft) Loads() (loads []int, moves int) {
 	return loads, t.moves
 }
 
-// place returns f's bucket in subtable i, counted over all subtables, and its remainder there.
+// place returns f's bucket in subtable i, numbered over all subtables, and its remainder there.
 func (t *DLeft) place(i int, f uint64) (bucket, remainder uint64) {
 	y := f * t.perms[i].multiplier & t.fingerprintMask
 	return uint64(i)<<(t.bucketBits%64) | y>>(t.remainderBits%64), y & t.remainderMask // %64 saves the compiler a test
 }
 
-// fingerprint is the inverse of place: it returns the fingerprint of cell v in a bucket of subtable i.
+// fingerprint is the inverse of place: it returns the fingerprint for the cell value v in a bucket of subtable i.
 func (t *DLeft) fingerprint(i int, bucket, v uint64) uint64 {
 	y := bucket<<t.remainderBits | t.remainder(v) // the subtable's number lies above the mask
 	return y * t.perms[i].inverse & t.fingerprintMask
 }
 
-// find returns f's bucket and cell; the cell is -1 if f is no member.
+// find returns f's bucket and cell. The cell is -1 if f is not a member.
 func (t *DLeft) find(f uint64) (bucket uint64, cell int) {
 	if t.words {
 		return t.findWords(f)
@@ -281,7 +282,7 @@ func (t *DLeft) find(f uint64) (bucket uint64, cell int) {
 	return 0, -1
 }
 
-// findWords is find for buckets of two words.
+// findWords does what find does, for buckets of two words.
 func (t *DLeft) findWords(f uint64) (bucket uint64, cell int) {
 	for i := range t.perms {
 		b, r := t.place(i, f)

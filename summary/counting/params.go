@@ -7,7 +7,7 @@ import (
 	"math/bits"
 )
 
-// Defaults of the paper (section 5.1), used where Params has a zero.
+// Defaults of the paper (section 5.1), for fields of Params that are 0.
 const (
 	defaultSubtables   = 4
 	defaultCells       = 8
@@ -25,33 +25,34 @@ const (
 	maxTableBytes      = 1 << 37 // 128 GiB
 )
 
-// errParams begins every error about parameters out of range.
+// errParams is wrapped by every error about parameters out of range.
 var errParams = errors.New("counting: bad parameters")
 
-// Params is the form of a [DLeft] filter. ParamsForFingerprint chooses one from the number of members.
+// Params is the form of a [DLeft] filter. ParamsForFingerprint chooses it from the number of members.
 type Params struct {
-	Subtables     int    // d: 1 to 16; 0 means 4
-	Buckets       int    // of each subtable: a power of two, 1 to 2^32
-	Cells         int    // of each bucket: 1 to 64; 0 means 8
-	RemainderBits int    // r: at least 1; log2(Buckets)+r is at most 63
-	CounterBits   int    // c: 1 to 16, r+c at most 57; 0 means 2, which counts to 4
-	Seed          uint64 // draws the permutations; secret, because it lets others make members that overflow a bucket
-	Fixed         bool   // the filter stays at this form, so Add may fail
+	Subtables     int // d: 1 to 16; 0 means 4
+	Buckets       int // of each subtable: a power of two, 1 to 2^32
+	Cells         int // of each bucket: 1 to 64; 0 means 8
+	RemainderBits int // r: at least 1; log2(Buckets)+r is at most 63
+	CounterBits   int // c: 1 to 16, r+c at most 57; 0 means 2, which counts to 4
+	// Determines the permutations. It must be secret: with it others can make members that overflow a bucket.
+	Seed  uint64
+	Fixed bool // the filter does not grow, so Add may fail
 }
 
-// ParamsForFingerprint returns parameters for n members, kept as whole fingerprints of q bits. They are the default
-// form with the fewest buckets that keep the average load at 6 of 8 cells or less. Remainders have the bits that the
+// ParamsForFingerprint returns parameters for n members, stored as whole fingerprints of q bits. They have the default
+// form, with the fewest buckets that keep the average load at 6 of 8 cells or less. Remainders have the bits that the
 // bucket's number leaves, so two members never match.
 //
-// With fewer RemainderBits, r, a member takes r+2 bits of each cell, and the false-positive rate is at most 24/2^r
-// (section 4). With r = 14 a bucket is two machine words and is compared as such. O(1).
+// With fewer RemainderBits, r, a cell takes r+2 bits, and the false-positive rate is at most 24/2^r (section 4). With
+// r = 14 a bucket is two machine words, which are compared as words. O(1).
 func ParamsForFingerprint(n, q int) Params {
 	b := bucketsFor(n)
 	return Params{Buckets: b, RemainderBits: q - log2(b)}.withDefaults()
 }
 
-// bucketsFor returns the number of buckets of a subtable, a power of two, that keeps n members at six of eight cells or
-// less in four subtables.
+// bucketsFor returns the number of buckets of a subtable for n members: the least power of two with which, in four
+// subtables, at most six of eight cells are taken.
 func bucketsFor(n int) int {
 	perRow := defaultSubtables * defaultCells * 3 / 4
 	rows := max(1, (n+perRow-1)/perRow)
@@ -98,11 +99,12 @@ func (p Params) check() error {
 	return errors.Join(faults...)
 }
 
-// target returns the number of different fingerprints up to which no overflow is to be expected: an average load of
-// three quarters of the cells (section 5.1: in the default form, buckets of more than 8 have probability 10^-27).
+// target returns the number of different fingerprints up to which overflow is unlikely: three quarters of the cells.
+// In the default form, a bucket then needs more than 8 cells with probability 10^-27 (section 5.1).
 func target(cells int) int { return cells * 3 / 4 }
 
-// tableBytes returns the size of the table. It cannot overflow for parameters in range: 2^4 · 2^32 · 2^6 · 57 bits.
+// tableBytes returns the size of the table. It cannot overflow uint64 for parameters in range: 2^4 · 2^32 · 2^6 · 57
+// bits.
 func (p Params) tableBytes() uint64 {
 	cells := uint64(p.Subtables) * uint64(p.Buckets) * uint64(p.Cells)
 	return (cells*uint64(p.RemainderBits+p.CounterBits) + 7) / 8

@@ -5,14 +5,14 @@ import (
 	"math/bits"
 )
 
-// padding is the number of bytes after the cells that let the last cell be read as a whole word.
+// padding is the number of bytes after the cells, so that the last cell can be read as a whole word.
 const padding = 8
 
 // table holds the cells of all subtables, packed without gaps, little-endian.
 //
 // A cell is remainder<<c | field. An empty cell is 0 (the paper's sentinel). If the remainder is not 0, the field is
-// the count less one, so that c bits count to 2^c. If it is 0, the field is the count itself, to 2^c-1. So nothing is
-// lost to the sentinel. The taken cells of a bucket are its first ones.
+// the count less one, so c bits count to 2^c. If it is 0, the field is the count itself, up to 2^c-1. So the sentinel
+// costs no cell. The taken cells of a bucket are its first ones.
 type table struct {
 	bytes []byte
 
@@ -22,7 +22,7 @@ type table struct {
 	fingerprintMask            uint64
 	remainderMask, counterMask uint64
 	cellMask                   uint64
-	words                      bool // a bucket is two words of four cells, compared in parallel
+	words                      bool // a bucket is two words of four cells each, compared in parallel
 }
 
 func newTable(p Params) table {
@@ -38,7 +38,7 @@ func newTable(p Params) table {
 	return t
 }
 
-// mask returns the n lowest bits set, n from 0 to 64.
+// mask returns a number with the n lowest bits set; n is 0 to 64.
 func mask(n uint) uint64 { return 1<<n - 1 }
 
 func (t *table) buckets() uint64 { return uint64(t.subtables) << t.bucketBits }
@@ -62,7 +62,7 @@ func (t *table) set(bucket uint64, cell int, v uint64) {
 	binary.LittleEndian.PutUint64(word, old&^(t.cellMask<<(bit%8))|v<<(bit%8))
 }
 
-// clear frees a cell; the bucket's last one takes its place.
+// clear frees a cell. The last taken cell of the bucket moves into it.
 func (t *table) clear(bucket uint64, cell int) {
 	last := t.load(bucket) - 1
 	t.set(bucket, cell, t.get(bucket, last))
@@ -85,13 +85,13 @@ func (t *table) count(v uint64) int {
 	return int(v&t.counterMask) + 1
 }
 
-// full reports whether the cell can count no further.
+// full reports whether the cell's count is at its highest value.
 func (t *table) full(v uint64) bool { return v&t.counterMask == t.counterMask }
 
-// highest returns the highest count of a cell with this remainder.
+// highest returns the highest count that a cell with this remainder can have.
 func (t *table) highest(remainder uint64) int { return t.count(t.cell(remainder, 1) | t.counterMask) }
 
-// scan returns the cell of a remainder in a bucket, or -1.
+// scan returns the index of a remainder's cell in a bucket; -1 if there is none.
 func (t *table) scan(bucket, remainder uint64) int {
 	bit := bucket * uint64(t.cells) * uint64(t.cellBits)
 	for cell := range t.cells {
@@ -107,7 +107,7 @@ func (t *table) scan(bucket, remainder uint64) int {
 	return -1
 }
 
-// load returns the number of cells taken in a bucket. It looks from the end, because most are taken.
+// load returns the number of taken cells in a bucket. It searches from the end, because most are taken.
 func (t *table) load(bucket uint64) int {
 	if t.words {
 		return loadOfWords(t.pair(bucket))
@@ -130,13 +130,15 @@ func (t *table) pair(bucket uint64) (low, high uint64) {
 	return binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
 }
 
-// taken returns the top bit of every lane that is not 0. No carry leaves a lane.
+// taken returns a word with the top bit of every lane that is not 0. No carry leaves a lane.
 func taken(x uint64) uint64 { return (x&^laneTops + ^uint64(laneTops) | x) & laneTops }
 
-// zeros returns the top bit of the lowest lane that is 0; bits above that one mean nothing.
+// zeros returns a word whose lowest set bit is the top bit of the lowest lane that is 0. Bits above that one mean
+// nothing.
 func zeros(x uint64) uint64 { return (x - lanes) &^ x & laneTops }
 
-// matchWords returns the cell of a remainder, shifted into place in pattern, among eight cells of 16 bits; or -1.
+// matchWords returns the index of a remainder's cell among eight cells of 16 bits; -1 if there is none. pattern is the
+// remainder, shifted to its place in a cell.
 func (t *table) matchWords(low, high, pattern uint64) int {
 	all := pattern * lanes
 	remainders := ^(t.counterMask * lanes)
@@ -144,7 +146,7 @@ func (t *table) matchWords(low, high, pattern uint64) int {
 	if inLow|inHigh == 0 {
 		return -1
 	}
-	cell := bits.TrailingZeros64(inLow) / 16 // 4 when there is none
+	cell := bits.TrailingZeros64(inLow) / 16 // 4 if there is none
 	if inLow == 0 {
 		cell += bits.TrailingZeros64(inHigh) / 16
 	}
