@@ -9,10 +9,10 @@ import (
 
 // Array describes the filter whose bits were counted. A standard Bloom filter has one block and k hash functions.
 type Array struct {
-	Bits   uint64 // of one block (m, m_b); at least 2
-	Blocks int    // all counted together (λ); 0 means 1
+	Bits   uint64 // bits of one block (m, m_b); at least 2
+	Blocks int    // number of blocks, which are counted together (λ); 0 means 1
 	Hashes int    // hash functions of one block (k, k_b); 0 means 1
-	Sample uint64 // bits counted of every block, any fixed ones; 0 means all
+	Sample uint64 // bits counted of each block, any fixed ones; 0 means all
 }
 
 // valid returns an error that names the field that is out of its range.
@@ -42,8 +42,8 @@ func (a Array) expectedOnes(n float64) float64 {
 	return float64(-a.counted() * math.Expm1(n*a.perElement()))
 }
 
-// elements returns the number of elements for which t ones are expected (Ŝ⁻¹(t), equation 3 and Theorem 3); +Inf if all
-// bits are ones.
+// elements returns the number of elements for which t ones are expected (Ŝ⁻¹(t), equation 3 and Theorem 3). It returns
+// +Inf if all bits are ones.
 func (a Array) elements(t float64) float64 {
 	if t >= a.counted() {
 		return math.Inf(1)
@@ -51,12 +51,12 @@ func (a Array) elements(t float64) float64 {
 	return math.Log1p(-t/a.counted()) / a.perElement()
 }
 
-// perElement returns the logarithm of the probability that an element leaves a bit as it is.
+// perElement returns the logarithm of the probability that one element does not set a given bit.
 func (a Array) perElement() float64 {
 	return float64(max(a.Hashes, 1)) * math.Log1p(-1/float64(a.Bits))
 }
 
-// counted returns the number of bits that a count runs over.
+// counted returns the number of bits that are counted, over all blocks.
 func (a Array) counted() float64 {
 	l := a.Sample
 	if l == 0 {
@@ -65,10 +65,10 @@ func (a Array) counted() float64 {
 	return float64(float64(l) * float64(max(a.Blocks, 1)))
 }
 
-// loadOf returns the load at which t ones are expected.
+// loadOf returns the load, in hits a bit, at which t ones are expected.
 func (a Array) loadOf(t float64) float64 { return -math.Log1p(-t / a.counted()) }
 
-// variances returns the array in the form from which variances are computed.
+// variances returns the array in the form from which variance.Array computes variances.
 func (a Array) variances() variance.Array {
 	return variance.Array{Bits: float64(a.Bits), Blocks: float64(max(a.Blocks, 1)), Hashes: float64(max(a.Hashes, 1)), Counted: a.counted()}
 }

@@ -24,15 +24,15 @@ func (a Array) cardinality(t, confidence float64) Interval {
 	return i
 }
 
-// unseen returns the number of elements that set none of the bits counted with probability alpha: 0 if all bits are
-// counted. The normal interval knows of no such elements, because it takes the deviation at the value.
+// unseen returns the number of elements that set none of the counted bits with probability alpha; 0 if all bits are
+// counted. The normal interval leaves out these elements, because it uses the deviation at the estimated value.
 func (a Array) unseen(alpha float64) float64 {
 	hits := float64(max(a.Hashes, 1) * max(a.Blocks, 1))
-	counted := a.counted() / float64(max(a.Blocks, 1)) / float64(a.Bits) // share of a block
+	counted := a.counted() / float64(max(a.Blocks, 1)) / float64(a.Bits) // fraction of a block that is counted
 	return math.Log(alpha) / float64(hits*math.Log1p(-counted))
 }
 
-// fullBelow returns the number of elements with which all bits counted are ones with probability alpha.
+// fullBelow returns the number of elements with which all counted bits are ones with probability alpha.
 func (a Array) fullBelow(alpha float64) float64 {
 	perBit := float64(a.Bits) / float64(max(a.Hashes, 1))
 	return max(0, perBit*math.Log(a.counted()/-math.Log(alpha)))

@@ -6,7 +6,7 @@ import (
 	"github.com/venn-p2p/venn/summary/internal/variance"
 )
 
-// Counts holds the numbers of ones counted in two filters with equal parameters: in each, and in their AND.
+// Counts holds the numbers of ones counted in two filters with equal parameters: in each filter, and in their AND.
 type Counts struct {
 	First, Second, Both int // t1, t2, t_and
 }
@@ -14,9 +14,9 @@ type Counts struct {
 // either returns the number of ones in the OR of the two filters.
 func (c Counts) either() int { return c.First + c.Second - c.Both }
 
-// EstimateOverlap estimates the number of elements that two sets share, from the ones counted in their filters. N1 and
-// N2 are estimates, too. A union or intersection that cannot be known is saturated, and Jaccard and Containment are
-// then 0. It is an error if no two filters of this form can have these counts. O(1).
+// EstimateOverlap estimates the number of elements that two sets have in common, from the ones counted in their
+// filters. N1 and N2 of the result are estimates, too. If the union or the intersection cannot be known, it is
+// saturated, and Jaccard and Containment are 0. Counts that no two filters of this form can have are an error. O(1).
 func (a Array) EstimateOverlap(c Counts, confidence float64) (Overlap, error) {
 	both, err := a.intersection(c, confidence)
 	if err != nil {
@@ -33,7 +33,8 @@ func (a Array) EstimateOverlap(c Counts, confidence float64) (Overlap, error) {
 }
 
 // intersection estimates the number of elements in both sets (equation 6 of the paper). No bound is below 0, or above
-// the size that the smaller set may have. If the two filters together are full it is saturated, with Low 0.
+// the upper bound of the smaller set's size. If the OR of the two filters is full, the result is saturated, with Low
+// 0.
 func (a Array) intersection(c Counts, confidence float64) (Interval, error) {
 	if err := a.checkCounts(c, confidence); err != nil {
 		return Interval{}, err
@@ -49,14 +50,14 @@ func (a Array) intersection(c Counts, confidence float64) (Interval, error) {
 	return i.clip(min(one.Value, other.Value), min(one.High, other.High)), nil
 }
 
-// common returns the size of the intersection for which that many ones are expected in the AND (Ŝ⁻¹(t1, t2, t),
-// equation 6).
+// common returns the size of the intersection for which c.Both ones are expected in the AND (Ŝ⁻¹(t1, t2, t), equation
+// 6).
 func (a Array) common(c Counts) float64 {
 	t1, t2, t := float64(c.First), float64(c.Second), float64(c.Both)
 	return a.elements(t1) + a.elements(t2) - a.elements(t1+t2-t)
 }
 
-// loads returns the loads of two sets and of their intersection.
+// loads returns the loads of the two sets and of their intersection, in hits a bit.
 func (a Array) loads(c Counts) variance.Loads {
 	x1, x2 := a.loadOf(float64(c.First)), a.loadOf(float64(c.Second))
 	both := x1 + x2 - a.loadOf(float64(c.either()))

@@ -3,9 +3,10 @@ package estimate
 import "fmt"
 
 // EstimateIntersection estimates the number of elements that two sets of exactly n1 and n2 elements have in common.
-// Because the size of each set is known, the error of its count is, too. The union is likely off by a known share of
-// these errors (control variates). So the estimate is at least as good as [Array.EstimateOverlap], and much better for
-// sets that are nearly equal. The interval is normal. An error names the argument that is out of its range. O(1).
+// Because each set's size is known, the error of its count is, too. The error of the union correlates with these
+// errors, so fractions of them are subtracted (control variates). So the estimate is at least as good as
+// [Array.EstimateOverlap], and much better for sets that are nearly equal. The interval is normal. An error names the
+// argument that is out of its range. O(1).
 func (a Array) EstimateIntersection(c Counts, n1, n2, confidence float64) (Interval, error) {
 	if err := a.checkCounts(c, confidence); err != nil {
 		return Interval{}, err

@@ -7,10 +7,10 @@ import (
 
 // EstimateCommon estimates the number of elements that several sets have in common, from the ones counted in each
 // filter and in the AND of all. It extends Lemma 3 to more than two filters, which the paper leaves to the reader. A
-// bit of the AND is set by a common element, or by others in all filters. Elements that only some of the sets share
-// count as different, so they make the estimate too high. For two filters it is the value of [Array.EstimateOverlap].
-// The interval is normal, by the delta method. It is saturated if the AND is full. An error names the argument that is
-// out of its range. O(filters), times the steps of a bisection.
+// bit of the AND is set by a common element, or by other elements in all filters. Elements that only some of the sets
+// share are treated as different, so they make the estimate too high. For two filters the value is that of
+// [Array.EstimateOverlap]. The interval is normal, by the delta method. It is saturated if the AND is full. An error
+// names the argument that is out of its range. O(filters), times the steps of a bisection.
 func (a Array) EstimateCommon(confidence float64, all int, each ...int) (Interval, error) {
 	n, err := a.commonOf(all, each)
 	if err == nil {
@@ -30,12 +30,13 @@ func (a Array) EstimateCommon(confidence float64, all int, each ...int) (Interva
 }
 
 // commonVariance returns the variance of the estimate if n elements are common. It is the sum of two variances: of the
-// bits that common elements set, and of the bits that others set in all filters by chance. The others' bits are random
-// sets of known sizes among the m-s places left. So their AND has the variance (m-s) q (1 - q(1 + Σ(1/p-1))), q = Πp.
+// s bits that common elements set, and of the bits that other elements set in all filters by chance. In each filter
+// the latter are a random set of known size among the m-s bits left. So their AND has the variance (m-s) q (1 - q(1 +
+// Σ(1/p-1))), q = Πp.
 func (a Array) commonVariance(n float64, each []int) float64 {
 	m, s := a.counted(), a.expectedOnes(n)
 	rest := m - s
-	q, odds, slope := 1.0, 1.0, 0.0 // slope: relative change of q with s
+	q, odds, slope := 1.0, 1.0, 0.0 // slope: relative change of q for one more bit in s
 	for _, t := range each {
 		p := max(0, float64(t)-s) / rest
 		if p == 0 {
@@ -47,7 +48,7 @@ func (a Array) commonVariance(n float64, each []int) float64 {
 		slope += (1 - 1/p) / rest // d ln p / ds
 	}
 	chance := max(0, rest*q*(1-float64(q*odds)))
-	gain := 1.0 // change of the AND's ones with the bits set by common elements
+	gain := 1.0 // change of the AND's ones for each further bit that common elements set
 	if q > 0 {
 		gain = 1 - q + float64(rest*q*slope)
 	}
@@ -79,7 +80,7 @@ func (a Array) commonOf(all int, each []int) (float64, error) {
 		return 0, fmt.Errorf("estimate: all %d: %w, 0 to %d", all, errRange, least)
 	}
 	m := a.counted()
-	enough := func(s float64) bool { // reports whether s ones of common elements lead to all ones or more
+	enough := func(s float64) bool { // whether s bits set by common elements lead to at least all ones
 		return a.allOnes(s, each) >= float64(all)
 	}
 	switch {
@@ -93,7 +94,7 @@ func (a Array) commonOf(all int, each []int) (float64, error) {
 	return a.elements(bisect(0, float64(all), enough)), nil
 }
 
-// allOnes returns the number of ones expected in the AND if s bits are set by common elements.
+// allOnes returns the expected number of ones in the AND if common elements set s bits.
 func (a Array) allOnes(s float64, each []int) float64 {
 	m := a.counted()
 	rest := m - s
