@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// AppendBits appends the code of the first n bits of words to dst; ones is the number of ones among them. Bit i is bit
-// i%64 of words[i/64]. Neither n nor ones is in the code. It panics if words is shorter than n bits, or if ones is
-// wrong.
+// AppendBits appends the code of the first n bits of words to dst. Bit i is bit i%64 of words[i/64]. ones must be the
+// number of ones among the n bits. The code contains neither n nor ones. AppendBits panics if words is shorter than n
+// bits, or if ones is wrong.
 func AppendBits(dst []byte, words []uint64, n, ones int) []byte {
 	words = counted(words, n, ones)
 	switch c := choose(n, ones); c.method {
@@ -102,7 +102,7 @@ func count(words []uint64, n int) int {
 	return ones
 }
 
-// fill sets the first n bits of words to one value and clears the rest.
+// fill sets the first n bits of words to one, or all to zero, and clears the unused bits of the last word.
 func fill(words []uint64, n int, one bool) {
 	var w uint64
 	if one {
@@ -116,7 +116,7 @@ func fill(words []uint64, n int, one bool) {
 	}
 }
 
-// room grows dst so that size more bytes fit. It returns dst, and the space for these bytes behind it.
+// room grows dst so that size more bytes fit. It returns dst, and the free space of these bytes behind dst.
 func room(dst []byte, size int) (_, space []byte) {
 	dst = slices.Grow(dst, size)
 	return dst, dst[len(dst) : len(dst)+size]

@@ -6,13 +6,13 @@ import (
 	"math/bits"
 )
 
-// The byte code: eight bits are one symbol, whose probability follows from the number of ones in it. The last byte is
-// filled up with zeros. When most bits are ones their complement is coded: flip is then all ones, else zero.
+// The byte code takes eight bits as one symbol. A symbol's probability follows from the number of ones in it. Zeros
+// fill up the last byte. If most bits are ones, the complement is coded; then flip is all ones, else zero.
 
-// byteFrequencies sets the frequencies of bytes whose bits are one with probability p/2^16, p at most 2^15. The zero
-// byte takes the slots that rounding leaves.
+// byteFrequencies sets the frequencies of bytes whose bits are one with probability p/2^16; p is at most 2^15. The
+// zero byte gets the slots that rounding leaves.
 func byteFrequencies(f *frequencies, p uint64) {
-	var slots [9]uint16 // of a byte, by its number of ones
+	var slots [9]uint16 // slots of a byte, by its number of ones
 	for c := 1; c <= 8; c++ {
 		x := uint64(1) << 48
 		for i := range 8 {
@@ -62,7 +62,7 @@ func appendBytes(dst []byte, words []uint64, n int, c choice) []byte {
 	return append(dst, e.finish(c.lanes)...)
 }
 
-// putWords puts whole words, last first, a quarter in each of four lanes.
+// putWords encodes whole words, the last one first, with a quarter of each word in each of four lanes.
 func (e *encoder) putWords(words []uint64, flip uint64, symbols *[256]symbol) {
 	x0, x1, x2, x3 := e.state[0], e.state[1], e.state[2], e.state[3]
 	buf, pos := e.buf, e.pos
@@ -120,8 +120,8 @@ func decodeBytes(words []uint64, src []byte, n int, c choice) (int, error) {
 	return d.done(c.lanes)
 }
 
-// getWords gets whole words with four lanes while src is long enough for the longest symbols; it returns the number of
-// words. Whether a lane takes from the stream is a coin toss, so it is masked, not branched on.
+// getWords decodes whole words with four lanes, while src is long enough for the longest symbols. It returns the
+// number of words. Whether a lane reads from the stream is unpredictable, so the read is masked, not branched on.
 func (d *decoder) getWords(words []uint64, flip uint64, t *table) int {
 	x0, x1, x2, x3 := d.state[0], d.state[1], d.state[2], d.state[3]
 	src, pos := d.src, d.pos
@@ -156,7 +156,8 @@ func (d *decoder) getWords(words []uint64, flip uint64, t *table) int {
 	return i
 }
 
-// take fills a state below its range from the low half of next. Then low is all ones, else zero.
+// take refills a state that is below its range, from the low half of next. low is then all ones; else low is zero and
+// the state is unchanged.
 func take(x, next uint64) (filled, low uint64) {
 	low = uint64(int64(x-stateStart) >> 63)
 	return x ^ (x^(x<<wordBits|uint64(uint32(next))))&low, low

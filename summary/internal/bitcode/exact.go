@@ -5,17 +5,18 @@ import (
 	"math/bits"
 )
 
-// The exact code: an arithmetic coder takes the bits one by one, each as a one with probability (ones left)/(bits
-// left). All arrays with the same number of ones are equally likely under it. So the code is about log2 of their
-// number, and the count needs no check. It ends in the fewest bytes that stay inside the last interval whatever follows
-// them.
+// The exact code is an arithmetic coder of single bits. It codes each bit as a one with probability (ones left)/(bits
+// left). Then all arrays with the same number of ones are equally likely, so the code takes about log2 of their
+// number. The number of ones needs no check. The code ends with the fewest bytes that stay inside the last interval,
+// whatever follows them.
 
-// interval is the range to which the arithmetic coder has narrowed the code value: [low, low+width). Its units are
-// 2^-64 of the window that starts after the bytes already fixed. width is at least 2^56 between bits.
+// interval is the range to which the arithmetic coder has narrowed the code value: [low, low+width), in units of
+// 2^-64. Both refer to the window after the bytes already fixed. width is at least 2^56 between bits.
 type interval struct{ low, width uint64 }
 
-// ones returns the part of the interval that stands for a one, the lower one: width/total·one, the quotient rounded
-// down. 0 < one < total < 2^56. Up to exactMax it multiplies by a reciprocal, several times as fast as a division.
+// ones returns the width of the lower part of the interval, which stands for a one: width/total·one, with the
+// quotient rounded down. 0 < one < total < 2^56. For a total up to exactMax it multiplies by a reciprocal, several
+// times as fast as a division.
 func (v interval) ones(one, total int) uint64 {
 	if total >= len(reciprocals) {
 		return v.width / uint64(total) * uint64(one)
@@ -23,7 +24,7 @@ func (v interval) ones(one, total int) uint64 {
 	return v.few(one, total)
 }
 
-// few is ones for a total of at most exactMax, at least 2.
+// few does what ones does, for a total from 2 to exactMax.
 func (v interval) few(one, total int) uint64 {
 	return reciprocals[total].of(v.width) * uint64(one)
 }
@@ -31,10 +32,10 @@ func (v interval) few(one, total int) uint64 {
 // floorLog2 returns the binary logarithm of x, rounded down.
 func floorLog2(x int) int { return bits.Len(uint(x)) - 1 }
 
-// reciprocal divides any number x below 2^64 by a fixed number b, with one multiplication. The quotient is (x·mul +
-// add) / (2^64·2^s), rounded down, with the shift s = log2(b), rounded down. mul is 2^64·2^s/b. Rounded up, with add 0,
-// that is exact for all x if mul·b is too high by at most 2^s. Else mul is rounded down, and add is mul (Robison,
-// "N-bit unsigned division via N-bit multiply-add", 2005).
+// reciprocal divides any number x below 2^64 by a fixed number b, with one multiplication. Let s be log2(b), rounded
+// down. The quotient is (x·mul + add) / (2^64·2^s), rounded down, where mul is 2^64·2^s/b. If mul is rounded up and
+// add is 0, this is exact for all x when mul·b is too high by at most 2^s. Otherwise mul is rounded down, and add is
+// mul (Robison, "N-bit unsigned division via N-bit multiply-add", 2005).
 type reciprocal struct{ mul, add, shift uint64 }
 
 func newReciprocal(b int) reciprocal {
@@ -49,7 +50,7 @@ func newReciprocal(b int) reciprocal {
 	return reciprocal{down, down, s}
 }
 
-// of returns the quotient of x.
+// of returns x divided by the reciprocal's number, rounded down.
 func (r *reciprocal) of(x uint64) uint64 {
 	high, low := bits.Mul64(x, r.mul)
 	_, carry := bits.Add64(low, r.add, 0)
@@ -64,8 +65,8 @@ var reciprocals = func() (r [exactMax + 1]reciprocal) {
 	return r
 }()
 
-// end returns the least number of bytes whose every continuation lies in the interval, and the distance of their value
-// above low.
+// end returns the least number of bytes that stay in the interval whatever bytes follow them, and the distance of
+// their value above low.
 func (v interval) end() (size int, above uint64) {
 	for size = 1; ; size++ {
 		unit := uint64(1) << (64 - 8*size)
@@ -81,7 +82,7 @@ func appendExact(dst []byte, words []uint64, n, ones int) []byte {
 		part, one := v.ones(ones, n-i), words[i/64]>>(i%64)&1
 		dst = v.raise(dst, part&(one-1))
 		rest := v.width - part
-		v.width = rest ^ (rest^part)&-one // without a jump that depends on the bit
+		v.width = rest ^ (rest^part)&-one // without a branch that depends on the bit
 		ones -= int(one)
 		for v.width < 1<<56 {
 			dst = append(dst, byte(v.low>>56))
@@ -95,7 +96,8 @@ func appendExact(dst []byte, words []uint64, n, ones int) []byte {
 	return append(dst, last[:size]...)
 }
 
-// raise adds to low and carries into the bytes already written. The code value stays below one, so a carry always ends.
+// raise adds by to low, and carries into the bytes already written. The code value stays below one, so a carry always
+// ends.
 func (v *interval) raise(dst []byte, by uint64) []byte {
 	low, carry := bits.Add64(v.low, by, 0)
 	v.low = low

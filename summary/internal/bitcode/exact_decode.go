@@ -6,23 +6,23 @@ import (
 	"math/bits"
 )
 
-// The decoder keeps the width of the interval, and the distance of the code value above low. Low itself is needed only
-// at the end: there it is the code value less that distance. Each bit needs the one before, so the processor mostly
-// waits. DecodeSeveral fills the wait with other arrays.
+// The decoder keeps the width of the interval, and the distance of the code value above low. Low itself is needed
+// only at the end: it is the code value less that distance. Each bit depends on the last, so the processor mostly
+// waits. DecodeSeveral fills the wait by decoding other arrays.
 
 // exactDecoder is the state of decoding an array in the exact code.
 type exactDecoder struct {
 	words    []uint64
 	src      []byte
-	n, ones  int // bits of the array; ones still to come
-	at       int // bits done
+	n, ones  int // bits of the array; ones not yet decoded
+	at       int // bits decoded
 	width    uint64
 	above    uint64 // the code value less low
-	read     int    // bytes of src in the code value; beyond src it goes on with zeros
-	finished bool   // the rest is all ones or all zeros, or src is used up
+	read     int    // bytes of src read into the code value; zeros follow the end of src
+	finished bool   // the bits left are all ones or all zeros, or src is used up
 }
 
-// window returns eight bytes of src from a place on, zeros beyond its end.
+// window returns the eight bytes of src from index at on, with zeros beyond its end.
 func window(src []byte, at int) uint64 {
 	if at+8 <= len(src) {
 		return binary.BigEndian.Uint64(src[at:])
@@ -48,7 +48,7 @@ func startExact(words []uint64, src []byte, n, ones int) (d exactDecoder, err er
 	return d, nil
 }
 
-// step decodes the next bits, up to the end of a word.
+// step decodes bits up to the end of the current word.
 func (d *exactDecoder) step() {
 	v, above, ones, left := interval{width: d.width}, d.above, d.ones, d.n-d.at
 	n := min(64-d.at%64, left)
@@ -84,7 +84,7 @@ func (d *exactDecoder) step() {
 	d.settle()
 }
 
-// settle ends some steps: it reads the bytes that the last step left to read, and sets finished.
+// settle follows each run of steps: it reads the bytes that the last step did not read, and sets finished.
 func (d *exactDecoder) settle() {
 	if d.width < 1<<56 {
 		shift := bits.LeadingZeros64(d.width) &^ 7
@@ -95,7 +95,7 @@ func (d *exactDecoder) settle() {
 	d.finished = d.ones == 0 || d.ones == d.n-d.at || d.read >= len(d.src)+8
 }
 
-// end decodes the bits that are left and checks the ending. It returns the number of bytes consumed.
+// end decodes the bits that are left and checks the end of the code. It returns the number of bytes consumed.
 func (d *exactDecoder) end() (int, error) {
 	for !d.finished {
 		d.step()

@@ -6,13 +6,14 @@ import (
 	"math/bits"
 )
 
-// The gap code, for arrays with few ones: the number of zeros before every one, which is geometrically distributed. A
-// gap is cut into a low part and the rest. The low part has c.low bits, so few that its values are nearly equally
-// likely. The rest is a geometric variable again, coded as a symbol. The last symbol of the alphabet stands for "at
-// least this much, continued". A geometric variable has no memory, so the same alphabet serves after it.
+// The gap code, for arrays with few ones, codes the number of zeros before every one, which is geometrically
+// distributed. A gap is cut into a low part and an upper part. The low part has c.low bits, so few that its values
+// are nearly equally likely. The upper part is again geometrically distributed, and coded as a symbol. The last
+// symbol of the alphabet means "at least this much, continued". A geometric variable has no memory, so the same
+// alphabet codes what follows.
 
-// gapFrequencies sets the frequencies of the upper parts of gaps when bits are one with probability p/2^64. The
-// alphabet ends where symbols get too rare for the scale.
+// gapFrequencies sets the frequencies of the upper parts of gaps if bits are one with probability p/2^64. The
+// alphabet ends where symbols become too rare for the scale.
 func gapFrequencies(f *frequencies, p uint64, low int) {
 	q := zerosFollow(p, low)
 	left := ^uint64(0) // 2^64 times the probability of this symbol or a later one
@@ -36,7 +37,7 @@ func appendGaps(dst []byte, words []uint64, n int, c choice) []byte {
 	dst, buf := room(dst, c.most)
 	g := gapEncoder{encoder: newEncoder(buf), more: f.n - 1, low: c.low, lanes: c.lanes, ones: c.few}
 	f.symbols(&g.symbols)
-	var gaps [256]int // before the ones above, in falling order
+	var gaps [256]int // gaps before the last ones read, from the end of the array on
 	held, above := 0, -1
 	for i := len(words) - 1; i >= 0; i-- {
 		w := words[i] ^ c.flip
@@ -67,7 +68,7 @@ type gapEncoder struct {
 	encoder
 	symbols          [256]symbol
 	more, low, lanes int
-	ones             int // not yet put
+	ones             int // ones whose gaps are not encoded yet
 }
 
 func (g *gapEncoder) putGaps(gaps []int) {
@@ -92,8 +93,8 @@ func (g *gapEncoder) putGap(gap int) {
 	}
 }
 
-// putFours puts gaps by fours with four lanes, as long as they need no symbol for more; it returns the number of gaps
-// put.
+// putFours encodes groups of four gaps with four lanes, as long as no gap needs the symbol for more. It returns the
+// number of gaps encoded.
 func (g *gapEncoder) putFours(gaps []int) int {
 	x0, x1, x2, x3 := g.state[0], g.state[1], g.state[2], g.state[3]
 	buf, pos, more := g.buf, g.pos, g.more
@@ -148,11 +149,11 @@ type gapDecoder struct {
 	table      table
 	more       uint64
 	low, lanes int
-	ones       int    // got so far
-	at, end    uint64 // the place after the last of them, and after the last bit
+	ones       int    // ones decoded so far
+	at, end    uint64 // the place after the last one decoded, and the place after the last bit
 }
 
-// getOne gets a gap and flips the bit after it. It returns false if there is no such bit.
+// getOne decodes a gap and flips the bit after it. It returns false if the array has no such bit.
 func (g *gapDecoder) getOne(words []uint64) bool {
 	lane := g.ones % g.lanes
 	s := g.get(lane, &g.table)
@@ -169,8 +170,8 @@ func (g *gapDecoder) getOne(words []uint64) bool {
 	return true
 }
 
-// getFours gets ones by fours with four lanes. It goes on while no gap needs a symbol for more, all ones lie inside the
-// array, and src is long enough.
+// getFours decodes groups of four ones with four lanes. It goes on while no gap needs the symbol for more, all ones
+// lie inside the array, and src is long enough.
 func (g *gapDecoder) getFours(words []uint64, few int) {
 	x0, x1, x2, x3 := g.state[0], g.state[1], g.state[2], g.state[3]
 	src, pos, t := g.src, g.pos, &g.table
@@ -208,10 +209,10 @@ func (g *gapDecoder) getFours(words []uint64, few int) {
 	g.at, g.ones = at, ones
 }
 
-// pieceBits is the most bits of a low part that are put at once.
+// pieceBits is the most bits of a low part that are encoded at once.
 const pieceBits = 24
 
-// putLow puts the low n bits of v, in pieces that a state can take.
+// putLow encodes the low n bits of v, in pieces that a state can hold.
 func (e *encoder) putLow(lane int, v uint64, n int) {
 	for ; n > 0; n -= pieceBits {
 		size := min(n, pieceBits)
@@ -220,7 +221,7 @@ func (e *encoder) putLow(lane int, v uint64, n int) {
 	}
 }
 
-// getLow gets what putLow put: the highest piece was put last.
+// getLow decodes what putLow encoded. putLow encodes the highest piece last, so it comes first.
 func (d *decoder) getLow(lane, n int) (v uint64) {
 	for n > 0 {
 		size := (n-1)%pieceBits + 1

@@ -6,12 +6,12 @@ import (
 	"math/bits"
 )
 
-// A range coder of asymmetric numeral systems (rANS, Duda 2013). A symbol of frequency f out of 2^15 takes a state x to
-// about x*2^15/f. The decoder takes it back, last symbol first, so encoding runs backwards. A state that would grow
-// beyond its limit gives its low 32 bits to the stream. A state that falls below stateStart takes 32 bits from the
-// stream. It never needs more, for the one or two symbols between two such checks are worth at most 30 bits. All states
-// start at stateStart, and the decoder demands to find them there again. Together with the ranges of the states that
-// makes the code a bijection. Several lanes keep the processor busy.
+// This is a range coder of asymmetric numeral systems (rANS, Duda 2013). A symbol of frequency f out of 2^15 takes a
+// state x to about x*2^15/f. The decoder reverses that, the last symbol first, so encoding runs backwards. A state
+// that would grow beyond its limit first moves its low 32 bits to the stream. A state that falls below stateStart
+// takes 32 bits from the stream. It never needs more, because the one or two symbols between two of these checks are
+// worth at most 30 bits. All states start at stateStart, and the decoder checks that they end there. This and the
+// ranges of the states make the code a bijection. Several lanes keep the processor busy.
 //
 // A code is the last state of each lane (8 bytes, little endian), then the stream (little endian words of 32 bits).
 
@@ -37,7 +37,7 @@ type symbol struct {
 
 func newSymbol(start, freq uint64) symbol {
 	s := symbol{freq: uint32(freq), rest: uint16(scale - freq), start: start}
-	if freq == 1 { // 2^64 does not fit: one less makes the quotient one too small; add what that loses
+	if freq == 1 { // 2^64 does not fit, and 2^64-1 makes the quotient one too small; start makes up for it
 		s.reciprocal, s.start = ^uint64(0), start+scale-1
 		return s
 	}
@@ -50,13 +50,14 @@ func newSymbol(start, freq uint64) symbol {
 	return s
 }
 
-// push returns the state after the symbol: x/freq*scale + x%freq + start, for x < freq<<(stateBits-scaleBits).
+// push returns the state after the symbol: x/freq*scale + x%freq + start. x must be below
+// freq<<(stateBits-scaleBits).
 func (s *symbol) push(x uint64) uint64 {
 	q, _ := bits.Mul64(x, s.reciprocal)
 	return x + s.start + q>>(s.shift&63)*uint64(s.rest)
 }
 
-// encoder writes a code from its end to its start: into buf, which is full at position 0.
+// encoder writes a code from its end to its start, into buf. At position 0 buf is full.
 type encoder struct {
 	state [maxLanes]uint64
 	buf   []byte
@@ -72,18 +73,18 @@ func (e *encoder) put(lane int, s *symbol) {
 	e.state[lane] = s.push(x)
 }
 
-// putPair puts two symbols with one check of the state. The decoder gets them in the order given.
+// putPair encodes two symbols with one check of the state. The decoder returns them in the same order.
 func (e *encoder) putPair(lane int, first, second *symbol) {
 	x := e.shrink(e.state[lane], uint64(first.freq)*uint64(second.freq)<<(stateBits-2*scaleBits))
 	e.state[lane] = first.push(second.push(x))
 }
 
-// putBits puts the low n bits of v, at most 31, all values equally likely.
+// putBits encodes v, which must be below 2^n, as one of 2^n equally likely values. n is at most 31.
 func (e *encoder) putBits(lane int, v uint64, n int) {
 	e.state[lane] = e.shrink(e.state[lane], 1<<(stateBits-n))<<n | v
 }
 
-// shrink gives the low bits of a state to the stream if it is too high.
+// shrink moves the low bits of a state to the stream if the state is not below limit.
 func (e *encoder) shrink(x, limit uint64) uint64 {
 	if x >= limit {
 		e.pos -= wordBytes
@@ -93,7 +94,7 @@ func (e *encoder) shrink(x, limit uint64) uint64 {
 	return x
 }
 
-// finish writes the states in front and returns the code.
+// finish writes the states before the stream, and returns the code.
 func (e *encoder) finish(lanes int) []byte {
 	for lane := lanes - 1; lane >= 0; lane-- {
 		e.pos -= stateBytes
@@ -102,7 +103,7 @@ func (e *encoder) finish(lanes int) []byte {
 	return e.buf[e.pos:]
 }
 
-// decoder reads a code. Past the end of src it reads zeros; then pos is beyond src.
+// decoder reads a code. Past the end of src it reads zeros, and pos is then beyond src.
 type decoder struct {
 	state [maxLanes]uint64
 	src   []byte
@@ -166,22 +167,23 @@ func (d *decoder) done(lanes int) (consumed int, err error) {
 	return d.pos, nil
 }
 
-// table is the decoder's view of the frequencies: the symbol of each slot of the scale, the number of slots of each
-// symbol, and its first slot, to number a slot among those of its symbol.
+// table holds the frequencies for the decoder: the symbol of each slot of the scale, and for each symbol its number
+// of slots and its first slot. The latter turns a slot into a number among the slots of its symbol.
 type table struct {
 	symbol [scale]byte
 	freq   [256]uint16
-	back   [256]uint16 // the first slot
+	back   [256]uint16 // the first slot of each symbol
 }
 
-// pop returns the symbol on top of the state x and the state below it, less the bits that the stream has of it.
+// pop returns the symbol on top of state x, and the state below it, which may lack bits that the stream has.
 func (t *table) pop(x uint64) (below, s uint64) {
 	slot := x % scale
 	s = uint64(t.symbol[slot])
 	return uint64(t.freq[s])*(x/scale) + (slot - uint64(t.back[s])), s
 }
 
-// frequencies divides scale slots among n symbols. Symbol s has start[s+1]-start[s] of them, at least one if it can occur.
+// frequencies divides scale slots among n symbols. Symbol s has start[s+1]-start[s] of them: at least one if the
+// symbol can occur.
 type frequencies struct {
 	start [257]uint16
 	n     int // number of symbols

@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// The raw code: the bits themselves, eight to a byte, lowest first; the unused bits of the last byte are zero.
+// The raw code consists of the bits themselves, eight to a byte, the lowest first. Unused bits of the last byte are
+// zero.
 
 func appendRaw(dst []byte, words []uint64, n int) []byte {
 	start := len(dst)

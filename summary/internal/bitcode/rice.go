@@ -6,14 +6,14 @@ import (
 	"math/bits"
 )
 
-// The Rice code, for short arrays with few ones: the number of zeros before every one, as in gaps. A gap is cut into a
-// low part of c.low bits and the rest. The rest is written in unary, zeros and a one after them, then the low part
-// follows (Golomb, "Run-length encodings", 1966; Rice, "Some practical universal noiseless coding techniques", 1979).
-// Bits are written from the lowest of each byte on, and the last byte is filled up with zeros. That takes some 0.03 to
-// 0.12 bits for each of the few more than the exact code. There are no states and no tables.
+// The Rice code, for short arrays with few ones, codes the number of zeros before every one, as the gap code does. A
+// gap is cut into a low part of c.low bits and an upper part. The upper part is written in unary, as zeros and a one;
+// the low part follows (Golomb, "Run-length encodings", 1966; Rice, "Some practical universal noiseless coding
+// techniques", 1979). Bits are written from the lowest of each byte on, and zeros fill up the last byte. For each of
+// the few this takes some 0.03 to 0.12 bits more than the exact code. There are no states and no tables.
 
-// chooseRice sets the number of low bits, and the sizes. The low part has the fewest bits with which the rest is mostly
-// below two: the best number, or so close to it that the code takes hardly more.
+// chooseRice sets the number of low bits, and the sizes. The low part gets the fewest bits with which the upper part
+// is mostly below two. That is the best number, or costs hardly more than the best.
 func (c *choice) chooseRice(n int) {
 	c.method = inRice
 	for c.few<<(c.low+1) < n {
@@ -22,13 +22,13 @@ func (c *choice) chooseRice(n int) {
 	c.p, _ = bits.Div64(uint64(c.few), 0, uint64(n))
 	more := zerosFollow(c.p, c.low)
 	high, low := bits.Mul64(uint64(c.few), more)
-	unary, _ := bits.Div64(high, low, -more) // zeros in all, for gaps that are geometrically distributed
+	unary, _ := bits.Div64(high, low, -more) // all unary zeros together, if gaps are geometrically distributed
 	fixed := c.few * (c.low + 1)
 	c.predicted = (fixed + int(unary) + 7) / 8
 	c.most = (fixed + (n-c.few)>>c.low + 7) / 8
 }
 
-// zerosFollow returns 2^64 times the probability of 2^low zeros when bits are one with probability p/2^64.
+// zerosFollow returns 2^64 times the probability of 2^low zeros in a row, if bits are one with probability p/2^64.
 func zerosFollow(p uint64, low int) uint64 {
 	q := -p
 	for range low {
@@ -39,7 +39,7 @@ func zerosFollow(p uint64, low int) uint64 {
 
 func appendRice(dst []byte, words []uint64, n int, c choice) []byte {
 	w := bitWriter{dst: dst}
-	after := 0 // the place after the last one
+	after := 0 // the place after the last one encoded
 	for i, word := range words {
 		word ^= c.flip
 		if i == n/64 {
@@ -60,10 +60,10 @@ func appendRice(dst []byte, words []uint64, n int, c choice) []byte {
 type bitWriter struct {
 	dst  []byte
 	word uint64 // bits not yet in dst
-	held int    // their number, below 32
+	held int    // number of these bits, below 32
 }
 
-// put writes the low bits of v, at most 32. The others are zero.
+// put writes the low size bits of v, at most 32. The other bits of v must be zero.
 func (w *bitWriter) put(v uint64, size int) {
 	w.word |= v << w.held
 	if w.held += size; w.held >= 32 {
@@ -80,7 +80,7 @@ func (w *bitWriter) putZeros(count uint64) {
 	w.put(0, int(count))
 }
 
-// finish fills the last byte up with zeros and returns what was written.
+// finish fills up the last byte with zeros, and returns what was written.
 func (w *bitWriter) finish() []byte {
 	for ; w.held > 0; w.held -= 8 {
 		w.dst = append(w.dst, byte(w.word))
@@ -89,15 +89,15 @@ func (w *bitWriter) finish() []byte {
 	return w.dst
 }
 
-// mostZeros is the most zeros of a unary number that are read at a time. With these, a one and a low part of at most 13
-// bits, as short arrays have, a read is of 57 bits.
+// mostZeros is the most zeros of a unary number that one read takes. With a one and a low part of at most 13 bits,
+// which is the most in short arrays, that makes the 57 bits of a read.
 const mostZeros = 57 - 1 - 13
 
 func decodeRice(words []uint64, src []byte, n int, c choice) (int, error) {
 	fill(words, n, c.flip != 0)
 	low, mask := c.low&63, uint64(1)<<(c.low&63)-1
-	bit := 0        // of src
-	at := uint64(0) // the place after the last one
+	bit := 0        // next bit of src
+	at := uint64(0) // the place after the last one decoded
 	for range c.few {
 		code := bitsFrom(src, bit)
 		for code&(1<<mostZeros-1) == 0 && at < uint64(n) {
@@ -125,7 +125,7 @@ func decodeRice(words []uint64, src []byte, n int, c choice) (int, error) {
 	return consumed, nil
 }
 
-// bitsFrom returns at least 57 bits of src from a bit on, zeros beyond the end.
+// bitsFrom returns at least 57 bits of src from the given bit on, with zeros beyond its end.
 func bitsFrom(src []byte, bit int) uint64 {
 	if bit/8+8 <= len(src) {
 		return binary.LittleEndian.Uint64(src[bit/8:]) >> (bit % 8)

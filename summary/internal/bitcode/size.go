@@ -2,7 +2,7 @@ package bitcode
 
 import "math/bits"
 
-// maxBits is the most bits of an array.
+// maxBits is the most bits that an array may have.
 const maxBits = 1 << 40
 
 type method uint8
@@ -17,10 +17,12 @@ const (
 )
 
 const (
-	exactMax  = 1 << 14 // bits, up to which the exact code, about ten times slower, saves the states of rANS
-	riceFrom  = 1 << 10 // bits, beyond which the Rice code takes the place of the exact one where ones are few
+	// Most bits of an array in the exact code; it is about ten times slower than rANS, but has no states to store
+	exactMax = 1 << 14
+	// With more bits and few ones, the Rice code takes the place of the exact code
+	riceFrom  = 1 << 10
 	fewShare  = 15      // ones are few if there are fewer than ⌊n/fewShare⌋ of them
-	lanesFrom = 8 << 10 // bytes of code, from which four lanes, for 18 bytes more, are worth it
+	lanesFrom = 8 << 10 // bytes of code from which four lanes are worth their 18 bytes more
 
 	spareBytes = 6 // mean bytes that a lane of rANS takes beyond the entropy
 )
@@ -29,12 +31,12 @@ const (
 type choice struct {
 	method    method
 	lanes     int
-	flip      uint64 // all ones when the complement is coded
+	flip      uint64 // all ones if the complement is coded
 	few       int    // number of ones after flipping
-	p         uint64 // 2^64 times their share
+	p         uint64 // 2^64 times the share of these ones
 	low       int    // bits of the low part of a gap
-	predicted int    // bytes, of random bits
-	most      int    // bytes, of any bits
+	predicted int    // bytes for random bits, expected
+	most      int    // bytes for any bits, at most
 }
 
 // choose returns the choice for n bits with the given number of ones.
@@ -55,7 +57,7 @@ func choose(n, ones int) choice {
 		c.method, c.predicted = exact, exactBytes(n, c.few)
 		c.most = c.predicted + 1
 	}
-	if size := (n + 7) / 8; c.predicted >= size-size/1024 { // less than a thousandth to gain
+	if size := (n + 7) / 8; c.predicted >= size-size/1024 { // less than a thousandth would be saved
 		c.method, c.predicted, c.most = raw, size, size
 	}
 	return c
@@ -78,19 +80,21 @@ func (c *choice) chooseRANS(n int) {
 		c.lanes = maxLanes
 	}
 	c.predicted = coded + c.lanes*spareBytes
-	c.most = coded + symbols/4 + 64 // no symbol has less than a quarter of the slots it should have: 2 bits each
+	// No symbol has less than a quarter of the slots due to it. That costs at most 2 bits each.
+	c.most = coded + symbols/4 + 64
 }
 
-// PredictedBytes returns the size of the code of n random bits with the given number of ones, to plan with. It is
-// within a byte up to 2^10 bits. Up to 2^14 bits, where few are ones, it is within a byte of the mean. Above it is
-// within half a percent. It is computed in integers, so it is the same on every machine. 0 <= ones <= n <= 2^40.
+// PredictedBytes returns the expected size of the code of n random bits with the given number of ones, to plan with.
+// Up to 2^10 bits the actual size differs by at most a byte. Up to 2^14 bits, if ones are few, the mean size does.
+// Above that, the actual size is within half a percent. It is computed in integers, so it is the same on every
+// machine. 0 <= ones <= n <= 2^40.
 func PredictedBytes(n, ones int) int { return choose(n, ones).predicted }
 
-// minBytes returns a lower bound of the code size of n bits with the given number of ones, random or not.
+// minBytes returns a lower bound of the size of the code of any n bits with the given number of ones.
 func minBytes(n, ones int) int { return PredictedBytes(n, ones)/4 - 1 }
 
-// exactBytes returns the size of the exact code of any n bits with the given number of ones, to a byte. It is the
-// logarithm of the number of such arrays, by Stirling's formula, and half a bit for the ending.
+// exactBytes returns the size of the exact code of any n bits with the given number of ones, to within a byte. It is
+// the logarithm of the number of these arrays, by Stirling's formula, plus half a bit for the ending.
 func exactBytes(n, ones int) int {
 	const (
 		tau  = 2_780_297 // log2(2 pi)
@@ -111,7 +115,7 @@ func entropy(n, ones int) uint64 {
 // logFraction is the number of binary digits after the point that log2 returns.
 const logFraction = 40
 
-// scaled returns k times a logarithm, cut to fraction digits.
+// scaled returns k times a logarithm, truncated to fraction digits.
 func scaled(k int, log uint64) uint64 {
 	hi, lo := bits.Mul64(uint64(k), log)
 	return hi<<(64-logFraction+fraction) | lo>>(logFraction-fraction)

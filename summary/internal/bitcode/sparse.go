@@ -8,16 +8,16 @@ import (
 	"slices"
 )
 
-// lowBits returns the number of bits of each number that are written as they are, for count sorted numbers below size.
-// The rest, in unary, is coded as an array with a one in about seventeen bits. It takes 0.05 bits a number more than
-// the least possible.
+// lowBits returns the number of low bits of each number that are written unchanged, for count sorted numbers below
+// size. The rest of each number, in unary, makes an array with a one in about seventeen bits. This takes 0.05 bits a
+// number more than the least possible.
 func lowBits(count int, size uint64) int {
 	return max(0, bits.Len64(size/uint64(max(count, 1)))-1-4)
 }
 
-// AppendSparse appends m sorted, distinct numbers below size to dst, in about log2(size/m) + 1.5 bits each. Neither m
-// nor size is in the code. It takes O(m) time and memory, and panics if numbers are out of order or range. memory is for
-// the work, and is grown if need be.
+// AppendSparse appends the code of m sorted, distinct numbers below size to dst, in about log2(size/m) + 1.5 bits
+// each. The code contains neither m nor size. It takes O(m) time and memory. It panics if numbers are out of order or
+// range. memory is scratch space, which grows as needed.
 func AppendSparse(dst []byte, numbers []uint64, size uint64, memory *[]uint64) []byte {
 	if len(numbers) == 0 {
 		return dst
@@ -34,7 +34,7 @@ func AppendSparse(dst []byte, numbers []uint64, size uint64, memory *[]uint64) [
 	}
 	dst = AppendBits(dst, words, n+1, len(numbers))
 	at, total := len(dst), (len(numbers)*low+7)/8
-	dst = slices.Grow(dst, total+8)[:at+total+8] // eight bytes more, so that eight can be changed anywhere
+	dst = slices.Grow(dst, total+8)[:at+total+8] // eight bytes more, so that a word can be changed at any byte
 	lows, mask := dst[at:], uint64(1)<<low-1
 	clear(lows)
 	for i, v := range numbers {
@@ -44,16 +44,17 @@ func AppendSparse(dst []byte, numbers []uint64, size uint64, memory *[]uint64) [
 	return dst[:at+total]
 }
 
-// cleared returns n words of memory without a one.
+// cleared returns n words of memory, all zero.
 func cleared(memory *[]uint64, n int) []uint64 {
 	*memory = slices.Grow((*memory)[:0], n)[:n]
 	clear(*memory)
 	return *memory
 }
 
-// DecodeSparse decodes count numbers below size from the start of src, appends them to dst, and returns the rest of src. The error wraps
-// [ErrMalformed] if src does not start with a code by AppendSparse. Memory is at most some 200 times src, whatever
-// count and size are. memory is for the work, and is grown if need be.
+// DecodeSparse decodes count numbers below size from the start of src, appends them to dst, and returns the rest of
+// src. The error wraps [ErrMalformed] if src does not start with a code of AppendSparse for count and size. It takes
+// at most some 200 times the memory of src, whatever count and size are. memory is scratch space, which grows as
+// needed.
 func DecodeSparse(dst []uint64, src []byte, count int, size uint64, memory *[]uint64) (numbers []uint64, rest []byte, err error) {
 	if count == 0 {
 		return dst, src, nil
@@ -77,7 +78,7 @@ func DecodeSparse(dst []uint64, src []byte, count int, size uint64, memory *[]ui
 		return nil, nil, fmt.Errorf("bitcode: low bits of %d numbers: %w", count, ErrMalformed)
 	}
 	lows, mask := src, uint64(1)<<low-1
-	if len(src) < total+8 { // eight are read anywhere
+	if len(src) < total+8 { // a word can be read at any byte
 		lows = append(append(make([]byte, 0, total+8), src[:total]...), make([]byte, 8)...)
 	}
 	numbers = slices.Grow(dst, count)

@@ -2,8 +2,8 @@ package bitcode
 
 import "encoding/binary"
 
-// DecodeUvarint is [binary.Uvarint] for the shortest form only, which [binary.AppendUvarint] writes. For anything else
-// consumed is 0.
+// DecodeUvarint does what [binary.Uvarint] does, but accepts only the shortest form, as [binary.AppendUvarint] writes
+// it. For anything else consumed is 0.
 func DecodeUvarint(src []byte) (v uint64, consumed int) {
 	v, consumed = binary.Uvarint(src)
 	if consumed <= 0 || consumed > 1 && src[consumed-1] == 0 {
