@@ -2,22 +2,22 @@ package trie
 
 import "slices"
 
-// Block is the known part of a block: pieces of sets, in the order of hash space, not overlapping. Outside of them
-// nothing is known. Copies made by Clone share their sets.
+// Block is the known part of a block: pieces of sets, in the order of hash space, without overlap. Nothing is known
+// outside of the pieces. Copies made by Clone share the sets.
 type Block struct {
 	Start  uint8 // level of the cells
 	pieces []Piece
 }
 
-// Piece is a range of cells of a set: Begin to End-1.
+// Piece is a range of a set's cells: Begin to End-1.
 type Piece struct {
 	Set        *Set
 	Begin, End int
 }
 
-// Position returns x_i(f): the position of a key of fingerprint f in the hash space of block i. Its top l bits are its
-// node at level l. It is Stafford's thirteenth mix of f, offset by a multiple of the golden ratio: independent from
-// block to block.
+// Position returns x_i(f): the position in the hash space of block i of a key with fingerprint f. Its top l bits are
+// the key's node at level l. It is Stafford's thirteenth mix of f plus a multiple of the golden ratio, so positions
+// in different blocks are independent.
 func Position(f uint64, block int) uint64 {
 	z := f + uint64(block+1)*0x9E3779B97F4A7C15
 	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
@@ -25,7 +25,7 @@ func Position(f uint64, block int) uint64 {
 	return z ^ z>>31
 }
 
-// Count returns the number of nodes in p.
+// Count returns the number of nodes in the piece.
 func (p Piece) Count() int { return p.Set.countCells(p.Begin, p.End) }
 
 // Region is a range of cells of a block that is known at a level.
@@ -37,13 +37,13 @@ type Region struct {
 // Span is a range of nodes of a level: Begin to End-1.
 type Span struct{ Begin, End uint64 }
 
-// Nodes returns the range of nodes that r may have, in a block that starts at a level.
+// Nodes returns the range of nodes that r may have, in a block whose cells are the nodes of level start.
 func (r Region) Nodes(start uint8) Span {
 	depth := r.Level - int(start)
 	return Span{uint64(r.Begin) << depth, uint64(r.End) << depth}
 }
 
-// Pieces returns all pieces, in order. They are not to be changed.
+// Pieces returns all pieces, in order. The caller must not change them.
 func (b *Block) Pieces() []Piece { return b.pieces }
 
 // Regions returns the cells and the level of each piece.
@@ -58,10 +58,10 @@ func (b *Block) Regions() []Region {
 // level returns the level of the nodes of a set.
 func (b *Block) level(s *Set) int { return int(b.Start) + s.Depth() }
 
-// Clone copies b, not its sets.
+// Clone copies b, but not its sets.
 func (b *Block) Clone() *Block { return &Block{b.Start, slices.Clone(b.pieces)} }
 
-// Put puts a set in place of the pieces, or parts of pieces, that have its cells.
+// Put puts a set into the block. It replaces the pieces, or the parts of pieces, in the set's cells.
 func (b *Block) Put(s *Set) {
 	var out []Piece
 	placed := false
@@ -86,7 +86,7 @@ func (b *Block) Put(s *Set) {
 	b.pieces = out
 }
 
-// PutBeneath puts in the part of a set whose cells are not known.
+// PutBeneath puts in those parts of a set whose cells are not known yet.
 func (b *Block) PutBeneath(s *Set) {
 	var out []Piece
 	at := s.Begin()
@@ -103,7 +103,7 @@ func (b *Block) PutBeneath(s *Set) {
 	b.pieces = out
 }
 
-// Covers reports whether all of cells begin to end-1 is known.
+// Covers reports whether all cells from begin to end-1 are known.
 func (b *Block) Covers(begin, end int) bool {
 	for _, p := range b.pieces {
 		if p.Begin <= begin && begin < p.End {
@@ -113,7 +113,7 @@ func (b *Block) Covers(begin, end int) bool {
 	return begin >= end
 }
 
-// Shared returns the set of b that has all of cells begin to end-1 at a level, and no other cells; nil if there is
+// Shared returns the set that has exactly the cells begin to end-1 and nodes of the given level; nil if there is
 // none.
 func (b *Block) Shared(begin, end, level int) *Set {
 	for _, p := range b.pieces {
@@ -124,7 +124,7 @@ func (b *Block) Shared(begin, end, level int) *Set {
 	return nil
 }
 
-// Whole returns the set that has all cells; nil if there is none.
+// Whole returns the set that knows all cells; nil if there is none.
 func (b *Block) Whole() *Set {
 	if len(b.pieces) == 1 && b.pieces[0].Begin == 0 && b.pieces[0].End == 1<<b.Start && b.pieces[0].Set.Begin() == 0 {
 		return b.pieces[0].Set
@@ -132,8 +132,8 @@ func (b *Block) Whole() *Set {
 	return nil
 }
 
-// find returns the set that knows a cell, nil if none does. Pieces are most often of one size, so that the first guess
-// is right, or one too high or low.
+// find returns the set that knows a cell, nil if none does. Most pieces are of one size, so the first guess is mostly
+// right, or wrong by one.
 func (b *Block) find(cell int) *Set {
 	last := len(b.pieces) - 1
 	if last < 0 {
@@ -158,7 +158,7 @@ func (b *Block) Contains(x uint64) bool {
 	return s == nil || s.Has(x>>(64-b.level(s)), 0)
 }
 
-// FalsePositiveRate returns the share of hash space that the block cannot rule out. O(pieces).
+// FalsePositiveRate returns the fraction of hash space that the block does not rule out. O(pieces).
 func (b *Block) FalsePositiveRate() float64 {
 	cells := float64(int(1) << b.Start)
 	unknown := cells
@@ -170,7 +170,8 @@ func (b *Block) FalsePositiveRate() float64 {
 	return (unknown + hit) / cells
 }
 
-// AppendNodes appends the nodes of cells begin to end-1 at a level. The nodes known there are at least as deep.
+// AppendNodes appends to dst the nodes of cells begin to end-1 at a level. What is known there must be at least as
+// deep.
 func (b *Block) AppendNodes(dst []uint64, begin, end, level int) []uint64 {
 	dst = slices.Grow(dst, b.count(begin, end))
 	for _, p := range b.pieces {
@@ -181,7 +182,7 @@ func (b *Block) AppendNodes(dst []uint64, begin, end, level int) []uint64 {
 	return dst
 }
 
-// count returns the number of nodes known in cells begin to end-1. At a level above, there are no more.
+// count returns the number of nodes known in cells begin to end-1. At a level above the known one there are no more.
 func (b *Block) count(begin, end int) int {
 	n := 0
 	for _, p := range b.pieces {
@@ -192,7 +193,8 @@ func (b *Block) count(begin, end int) int {
 	return n
 }
 
-// SizeBytes returns about the bytes that b and its sets take in memory. A set of several pieces counts once.
+// SizeBytes returns the approximate number of bytes that b and its sets take in memory. A set cut into several pieces
+// counts once.
 func (b *Block) SizeBytes() int {
 	size := 32
 	for i, p := range b.pieces {

@@ -8,15 +8,15 @@ import (
 // cursor unpacks the nodes of a set in order.
 type cursor struct {
 	s    *Set
-	i    int    // number of the next node
-	at   int    // word of unary that its bit is in, or an earlier one
-	word uint64 // bits of that word not yet passed
+	i    int    // index of the next node
+	at   int    // index of the word of unary that has the next node's bit, or of an earlier word
+	word uint64 // bits of that word that the cursor has not passed
 }
 
-// chunk is the number of nodes that are best unpacked at a time.
+// chunk is the number of nodes to unpack at a time, for the best speed.
 const chunk = 256
 
-// from returns a cursor before the first node in a cell or a later one.
+// from returns a cursor before the first node that is in the given cell or a later one.
 func (s *Set) from(cell int) cursor {
 	c := cursor{s: s, i: s.rank(cell)}
 	if c.i < int(s.count) {
@@ -27,22 +27,22 @@ func (s *Set) from(cell int) cursor {
 	return c
 }
 
-// group returns the number of nodes whose low bits lie in eight bytes, wherever these begin: at most 8.
+// group returns the number of nodes whose low bits always lie within eight bytes, wherever they begin: at most 8.
 func group(depth int) int { return min(8, 57/max(1, depth)) }
 
-// lowFrom returns the low bits of a group of nodes, from node i on.
+// lowFrom returns the low bits of a group of nodes that begins with node i.
 func (s *Set) lowFrom(i int) uint64 {
 	at := uint(i) * uint(s.depth)
 	return binary.LittleEndian.Uint64(s.code[at/8:]) >> (at % 8)
 }
 
-// fill unpacks the next nodes until dst is full or the set ends, and returns their number.
+// fill unpacks the next nodes into dst until dst is full or the set ends. It returns their number.
 func (c *cursor) fill(dst []uint64) int {
 	s := c.s
 	dst = dst[:min(len(dst), int(s.count)-c.i)]
 	w, depth := c.word, s.depth&63
 	mask := uint64(1)<<depth - 1
-	cell := uint64(c.at*64 - c.i + int(s.begin)) // of a one at bit 0 of w, less the ones before it
+	cell := uint64(c.at*64 - c.i + int(s.begin)) // cell of a one at bit 0 of w, less the ones before it
 	for begin, most := 0, group(int(depth)); begin < len(dst); begin += most {
 		low := s.lowFrom(c.i + begin)
 		some := dst[begin:min(begin+most, len(dst))]
@@ -63,7 +63,7 @@ func (c *cursor) fill(dst []uint64) int {
 	return len(dst)
 }
 
-// countIn passes the next nodes and counts the nodes whose bits are set in words.
+// countIn passes the given number of nodes, and counts those whose bits are set in words.
 func (c *cursor) countIn(words []uint64, nodes int) (both int) {
 	s, most := c.s, group(int(c.s.depth))
 	for end := c.i + nodes; c.i < end; {
@@ -83,8 +83,8 @@ func (c *cursor) countIn(words []uint64, nodes int) (both int) {
 	return both
 }
 
-// countWord is countIn for the ones of a word of unary: nodes from number i on. Cell is the cell of a one at bit 0,
-// less the ones before it. The low bits of most nodes are read at a time.
+// countWord does what countIn does, for the ones of one word of unary: nodes from index i on. cell is the cell of a
+// one at bit 0, less the ones before it. The low bits of up to most nodes are read at a time.
 //
 //go:noinline
 func (s *Set) countWord(words []uint64, i, most int, word, cell uint64) (both int) {
@@ -107,7 +107,7 @@ func (s *Set) countWord(words []uint64, i, most int, word, cell uint64) (both in
 	return both
 }
 
-// appendCells appends the nodes lower levels above the nodes of cells begin to end-1, in order, each once.
+// appendCells appends the nodes of cells begin to end-1, raised by lower levels. They are in order, each once.
 func (s *Set) appendCells(dst []uint64, begin, end, lower int) []uint64 {
 	c := s.from(begin)
 	var buffer [chunk]uint64
@@ -120,15 +120,16 @@ func (s *Set) appendCells(dst []uint64, begin, end, lower int) []uint64 {
 	return dst
 }
 
-// AppendLowered appends the nodes lower levels above the given sorted ones, each once.
+// AppendLowered appends the given sorted nodes, raised by lower levels, each once.
 func AppendLowered(dst, nodes []uint64, lower int) []uint64 {
 	dst, _ = appendLowered(dst, nodes, lower, ^uint64(0))
 	return dst
 }
 
-// appendLowered is AppendLowered for nodes that follow others: last is the last one appended. Dst may be nodes[:0].
+// appendLowered does what AppendLowered does, for nodes that follow others. last is the last node appended before.
+// dst may be nodes[:0].
 func appendLowered(dst, nodes []uint64, lower int, last uint64) ([]uint64, uint64) {
-	if lower == 0 { // the nodes of a set are distinct, and no other set has its cells
+	if lower == 0 { // the nodes of a set are distinct, and no other set has the same cells
 		return append(dst, nodes...), last
 	}
 	for _, v := range nodes {

@@ -2,24 +2,26 @@ package trie
 
 import "math/bits"
 
-// Probe asks a block, step by step, whether it contains a position. A step loads the memory that the next step needs,
-// and has no branch that depends on it: a wrong guess would make the processor drop the loads behind it. To ask many
-// blocks, take one step with all of them before the next.
+// Probe checks step by step whether a block contains a position. Each step loads the memory that the next step needs.
+// No branch in a step depends on that memory, because after a wrong guess the processor would drop the loads behind
+// it. To check many blocks, do one step for all of them before the next step.
 type Probe struct {
-	set   *Set // nil: unknown
+	set   *Set // nil: the cell is not known
 	cell  uint
 	level uint
-	at    uint   // a bit in unary: first the start of a cell at or before this one, then the start of this cell
-	word  uint64 // of unary, with that bit; then the low bits of the cell's first node
+	// A bit in unary: after LoadUnary the start of the cell's group, which is the cell or an earlier one; after
+	// LoadLow the start of the cell
+	at   uint
+	word uint64 // after LoadUnary the word of unary with bit at; after LoadLow the low bits of the cell's first node
 }
 
-// Probe returns a probe of s, a set of all cells, at position x.
+// Probe returns a probe for position x in s, a set of all cells of a block.
 func (s *Set) Probe(x uint64) Probe {
 	start := uint(bits.TrailingZeros32(uint32(s.end)))
 	return Probe{set: s, cell: uint(x >> (64 - start)), level: start + uint(s.depth)}
 }
 
-// Probe returns a probe of b at position x.
+// Probe returns a probe for position x in b.
 func (b *Block) Probe(x uint64) Probe {
 	cell := int(x >> (64 - b.Start))
 	s := b.find(cell)
@@ -29,16 +31,16 @@ func (b *Block) Probe(x uint64) Probe {
 	return Probe{set: s, cell: uint(cell - int(s.begin)), level: uint(b.level(s))}
 }
 
-// LoadAll is the first step; the others do not need it. Where the nodes are spread evenly over the cells, it loads the
-// cache lines that the other steps will load, all at a time.
+// LoadAll is the first step, which is optional. If the nodes are spread evenly over the cells, it loads the cache
+// lines that the other steps will load, all at the same time.
 func (p *Probe) LoadAll() {
 	if s := p.set; s != nil {
-		nodes := uint(uint64(p.cell) * uint64(s.count) / uint64(s.end-s.begin)) // before the cell, about
+		nodes := uint(uint64(p.cell) * uint64(s.count) / uint64(s.end-s.begin)) // nodes before the cell, about
 		p.word = s.word((nodes+p.cell)/64) + uint64(s.groupStart(p.cell)) + s.lowBits(nodes)
 	}
 }
 
-// LoadUnary is the second step. It loads the unary code a little before the cell.
+// LoadUnary is the second step. It loads the word of unary where the group of the cell begins.
 func (p *Probe) LoadUnary() {
 	if p.set != nil {
 		p.at = p.set.groupStart(p.cell)
@@ -46,7 +48,8 @@ func (p *Probe) LoadUnary() {
 	}
 }
 
-// LoadLow is the third step. It finds the start of the cell, and loads the low bits of its first node.
+// LoadLow is the third step. It finds the start of the cell in unary, and loads the low bits of the cell's first
+// node.
 func (p *Probe) LoadLow() {
 	if p.set != nil {
 		p.at = p.set.skipCells(p.at, p.word, p.cell%cellsPerStart)
@@ -54,7 +57,8 @@ func (p *Probe) LoadLow() {
 	}
 }
 
-// Contains is the last step. It reports whether the block may have a key at position x, which is the probe's.
+// Contains is the last step. It reports whether the block may have a key at position x, which must be the probe's
+// position.
 func (p *Probe) Contains(x uint64) bool {
 	s := p.set
 	if s == nil {

@@ -2,7 +2,7 @@ package trie
 
 import "slices"
 
-// Merge appends all of two sorted lists to dst, in order, each once.
+// Merge appends the union of two sorted lists to dst, in order, each element once.
 func Merge(dst, v, w []uint64) []uint64 {
 	out := slices.Grow(dst, len(v)+len(w))
 	for len(v) > 0 && len(w) > 0 {
@@ -18,8 +18,8 @@ func Merge(dst, v, w []uint64) []uint64 {
 	return append(append(out, v...), w...)
 }
 
-// Common returns the regions that two blocks both know, each at the lower of their two levels. The regions are in cells
-// of the later start level, which is returned.
+// Common returns the regions that both blocks know, each at the lower of their two levels. It also returns the higher
+// of their start levels; the regions are in cells of that level.
 func Common(a, b *Block) (regions []Region, start uint8) {
 	start = max(a.Start, b.Start)
 	for i, j := 0, 0; i < len(a.pieces) && j < len(b.pieces); {

@@ -2,8 +2,8 @@ package trie
 
 import "math/bits"
 
-// selectBit returns the place of the k-th one of w, counted from 0; w has more than k ones. It has no branch that
-// depends on w. The sums of ones up to each byte give the byte, and a table gives the place in the byte.
+// selectBit returns the position in w of its k-th one, counted from 0. w must have more than k ones. No branch
+// depends on w. The sums of ones up to each byte select the byte, and a table gives the position in the byte.
 func selectBit(w uint64, k int) int {
 	const lows, highs = 0x0101010101010101, 0x8080808080808080
 	sums := w - w>>1&0x5555555555555555
@@ -14,7 +14,7 @@ func selectBit(w uint64, k int) int {
 	return before + int(bitInByte[rank%8][w>>before&0xff])
 }
 
-// bitInByte[k][b] is the place of the k-th one of b, counted from 0.
+// bitInByte[k][b] is the position in b of its k-th one, counted from 0.
 var bitInByte = func() (table [8][256]uint8) {
 	for b := range 256 {
 		for rest, k := uint(b), 0; rest != 0; rest &= rest - 1 {

@@ -5,12 +5,13 @@ import (
 	"math/bits"
 )
 
-// Set holds the nodes of one level in a range of cells, in Elias and Fano's code: the number of nodes of each cell in
-// unary, and the low bits of each node, packed. It takes little more than Depth+2 bits a node. It is immutable.
+// Set holds the nodes of one level in a range of cells, in Elias and Fano's code. The number of nodes in each cell is
+// in unary, and the low bits of each node are packed. It takes little more than Depth+2 bits a node. It is immutable.
 type Set struct {
-	// The low bits of all nodes; then the starts; then the words of unary, the last one first. The starts are the places
-	// in unary where every cellsPerStart-th cell but the first begins, of four bytes each, the last one first. Numbers
-	// have the least byte first. Eight bytes can be read wherever low bits are.
+	// First the low bits of all nodes, then the starts, then the words of unary, the last word first. A start is the
+	// bit in unary where a group of cellsPerStart cells begins, in four bytes. The first group has none, and the last
+	// start comes first. Numbers have the lowest byte first. Eight bytes can be read from any byte of the low bits
+	// on.
 	code       []byte
 	begin, end int32 // cells
 	depth      int32
@@ -26,7 +27,7 @@ const (
 // Begin returns the first cell.
 func (s *Set) Begin() int { return int(s.begin) }
 
-// End returns the first cell after those of s.
+// End returns the cell after the last one of s.
 func (s *Set) End() int { return int(s.end) }
 
 // Depth returns the number of levels from the cells down to the nodes.
@@ -35,7 +36,8 @@ func (s *Set) Depth() int { return int(s.depth) }
 // Count returns the number of nodes.
 func (s *Set) Count() int { return int(s.count) }
 
-// NewSet packs the sorted, distinct nodes of cells begin to end-1, depth levels below them. O(nodes + cells).
+// NewSet packs the sorted, distinct nodes of cells begin to end-1. The nodes are depth levels below the cells.
+// O(nodes + cells).
 func NewSet(nodes []uint64, begin, end, depth int) *Set {
 	cells := end - begin
 	lowBytes, words, groups := (len(nodes)*depth+7)/8, (len(nodes)+cells+63)/64, (cells+cellsPerStart-1)/cellsPerStart
@@ -45,8 +47,8 @@ func NewSet(nodes []uint64, begin, end, depth int) *Set {
 	}
 	starts, mask := s.starts(), uint64(1)<<depth-1
 	started := 1
-	unary, at := uint64(0), 0        // the bits of a word, and its number
-	low, held, to := uint64(0), 0, 0 // bits not yet stored, their number, and the place to store them
+	unary, at := uint64(0), 0        // the bits of a word of unary, and its index
+	low, held, to := uint64(0), 0, 0 // low bits not yet stored, their number, and the byte to store them at
 	for i, v := range nodes {
 		cell := int(v>>depth) - begin
 		for ; started <= cell/cellsPerStart; started++ {
@@ -67,7 +69,7 @@ func NewSet(nodes []uint64, begin, end, depth int) *Set {
 			low = v >> (depth - held)
 		}
 	}
-	for ; held > 0; held -= 8 { // only the low bits, not the starts behind them
+	for ; held > 0; held -= 8 { // byte by byte, so as not to overwrite the starts behind the low bits
 		s.code[to] = byte(low)
 		low >>= 8
 		to++
@@ -81,7 +83,7 @@ func NewSet(nodes []uint64, begin, end, depth int) *Set {
 	return s
 }
 
-// SizeBytes returns about the bytes that s takes in memory.
+// SizeBytes returns the approximate number of bytes that s takes in memory.
 func (s *Set) SizeBytes() int { return len(s.code) + 48 }
 
 // word returns word i of unary.
@@ -101,8 +103,8 @@ func (s *Set) starts() uint {
 	return uint(len(s.code)) - wordBytes*uint((uint32(s.count)+uint32(s.end-s.begin)+63)/64)
 }
 
-// groupStart returns the bit in unary where the group of a cell begins. It has no jump that depends on the cell: for
-// the first group it reads the bytes where unary begins, and does not use them.
+// groupStart returns the bit in unary where the group of a cell begins. It has no branch that depends on the cell:
+// for the first group it reads the first bytes of unary, and ignores them.
 func (s *Set) groupStart(cell uint) uint {
 	group := cell / cellsPerStart
 	at := binary.LittleEndian.Uint32(s.code[s.starts()-startBytes*group:])
@@ -118,8 +120,8 @@ func (s *Set) lowBits(i uint) uint64 {
 	return binary.LittleEndian.Uint64(s.code[at/8:]) >> (at % 8) & (1<<(s.depth&63) - 1)
 }
 
-// Has reports whether s has the given node, or one below it. The node is lower levels above those of s, and not above
-// the cells. The node's cell must be in the range. O(1).
+// Has reports whether s has the given node, or a node below it. The node is lower levels above the nodes of s, but
+// not above the cells. Its cell must be in the range of s. O(1).
 func (s *Set) Has(node uint64, lower int) bool {
 	depth := (uint(s.depth) - uint(lower)) & 63
 	cell := uint(node>>depth) - uint(s.begin)
@@ -132,13 +134,14 @@ func (s *Set) Has(node uint64, lower int) bool {
 	return false
 }
 
-// cellStart returns the bit in unary where a cell begins: after one zero for each cell before.
+// cellStart returns the bit in unary where a cell begins: the bit after as many zeros as there are cells before it.
 func (s *Set) cellStart(cell uint) uint {
 	at := s.groupStart(cell)
 	return s.skipCells(at, s.word(at/64), cell%cellsPerStart)
 }
 
-// skipCells returns the bit in unary after some zeros from bit at on, which is in the word first.
+// skipCells returns the bit in unary after the given number of zeros, counted from bit at on. first is the word with
+// bit at.
 func (s *Set) skipCells(at uint, first uint64, zeros uint) uint {
 	if zeros == 0 {
 		return at

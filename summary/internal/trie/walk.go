@@ -1,26 +1,27 @@
 package trie
 
-// Walker goes through the nodes of a block at a level, in order. The zero value has none.
+// Walker goes through the nodes of a block at a level, in order. The zero value has no nodes.
 type Walker struct {
 	span   Span
 	level  int
 	start  uint8
-	pieces []Piece // not yet opened
+	pieces []Piece // pieces not yet opened
 	nodes  cursor
-	left   int    // nodes of the open piece
+	left   int    // nodes left of the open piece
 	lower  int    // levels from the nodes up to the walker's level
 	whole  bool   // all nodes of the open piece lie in the span
-	last   uint64 // the last node
+	last   uint64 // the last node returned
 	buffer [chunk]uint64
 }
 
-// Reset goes to the first node of a span of a level, which is not below what b knows there. It allocates nothing.
+// Reset goes to the first node of a span at a level. The level must not be below the one that b knows there. It
+// allocates nothing.
 func (w *Walker) Reset(b *Block, span Span, level int) {
 	w.span, w.level, w.start, w.pieces = span, level, b.Start, b.pieces
 	w.left, w.last = 0, ^uint64(0)
 }
 
-// Next returns the next nodes, some at a time; nil at the end. They are valid until the next call.
+// Next returns the next nodes, a chunk or fewer at a time; nil at the end. They are valid until the next call.
 func (w *Walker) Next() []uint64 {
 	for w.left > 0 || w.open() {
 		nodes := w.buffer[:w.nodes.fill(w.buffer[:min(chunk, w.left)])]
@@ -32,8 +33,8 @@ func (w *Walker) Next() []uint64 {
 	return nil
 }
 
-// CountIn walks to the end. It counts the nodes, and the nodes whose bits are set in words: bit i%64 of word i/64 for
-// node i. O(nodes).
+// CountIn walks to the end. It returns the number of nodes, and the number of nodes whose bits are set in words. Bit
+// i%64 of word i/64 is the bit of node i. O(nodes).
 func (w *Walker) CountIn(words []uint64) (nodes, both int) {
 	for w.left > 0 || w.open() {
 		if w.lower == 0 && w.whole {
@@ -53,7 +54,7 @@ func (w *Walker) CountIn(words []uint64) (nodes, both int) {
 	return nodes, both
 }
 
-// open goes to the next piece with nodes in the span. It returns false if there is none.
+// open opens the next piece that has nodes in the span. It returns false if there is none.
 func (w *Walker) open() bool {
 	up := w.level - int(w.start)
 	for len(w.pieces) > 0 {
@@ -77,7 +78,7 @@ func (w *Walker) open() bool {
 	return false
 }
 
-// fold turns nodes into their nodes at the level, in place, and drops the nodes outside the span.
+// fold replaces nodes by their ancestors at the walker's level, in place, and drops those outside the span.
 func (w *Walker) fold(nodes []uint64) []uint64 {
 	if w.lower > 0 {
 		nodes, w.last = appendLowered(nodes[:0], nodes, w.lower, w.last)
