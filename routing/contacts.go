@@ -178,7 +178,7 @@ func (r *Router) nextContact(q *search) int {
 		if v.state != asking || r.overdue(q, v) {
 			continue
 		}
-		if rng := q.hopedOf(v); first.Covers(rng) {
+		if rng := q.expectedRange(v); first.Covers(rng) {
 			second.Add(rng)
 		} else {
 			first.Add(rng)
@@ -313,8 +313,8 @@ func usualDepth(contacts []region.Contact) int {
 	return depths[len(depths)/2]
 }
 
-// hopedOf returns the range for which a contact, whose answer is awaited, is expected to answer.
-func (q *search) hopedOf(v *referrer) space.Range {
+// expectedRange returns the range for which a contact, whose answer is awaited, is expected to answer.
+func (q *search) expectedRange(v *referrer) space.Range {
 	return space.Around(v.contact.Place, q.counted(int(v.contact.Depth), v.contact.Right))
 }
 

@@ -273,7 +273,7 @@ func (d *Directory) drop(e *Entry) {
 	d.touch()
 	d.held -= e.memory()
 	e.cur = nil
-	d.forgetOld(e)
+	d.endReplacement(e)
 	e.bases = nil
 	d.setAnswer(e)
 	d.tellSibling(e)

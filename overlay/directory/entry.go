@@ -66,7 +66,7 @@ type Entry struct {
 	sibling      *Entry        // the same peer's entry under the other seed; nil: there is none
 	overlap      bounds        // part of our collection that the peer holds
 	overlapUntil time.Duration // a new epoch before this keeps the estimate
-	recordSince  summary.Epoch // the epoch that the record came with
+	recordEpoch  summary.Epoch // the epoch that the record came with
 	since        time.Duration // when the newest epoch was first held; its lifetime counts from then
 	touched      time.Duration // when the newest prefix last grew; while nothing is held, when it was last asked for
 	outdated     time.Duration // in state Replaced, the time from which a newer epoch than cur was held
@@ -111,8 +111,8 @@ func (e *Entry) Record() wire.Record {
 	return wire.Record{Peer: e.peer, Envelope: e.record}
 }
 
-// RecordSince returns the epoch that the record came with: peers that hold this epoch have the record.
-func (e *Entry) RecordSince() summary.Epoch { return e.recordSince }
+// RecordEpoch returns the epoch that the record came with: peers that hold this epoch have the record.
+func (e *Entry) RecordEpoch() summary.Epoch { return e.recordEpoch }
 
 // Held returns the prefix that answers queries, nil if there is none.
 func (e *Entry) Held() *summary.Prefix { return e.cur }

@@ -33,7 +33,7 @@ func (d *Directory) LearnRecord(now time.Duration, from wire.PeerID, r wire.Reco
 		before := e.signedBytes()
 		e.peer, e.record = p, d.Keep(r.Envelope)
 		d.countSigned(e, before)
-		e.recordSince, _ = e.Epoch()
+		e.recordEpoch, _ = e.Epoch()
 		d.touch()
 	}
 	return ""

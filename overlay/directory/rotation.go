@@ -151,7 +151,7 @@ func (d *Directory) keepSample(e *Entry) {
 	d.change(Withdrawn, e)
 	d.held -= e.memory()
 	e.cur, e.state = e.Newest().Truncate(1), Held
-	d.forgetOld(e)
+	d.endReplacement(e)
 	e.bases = nil
 	d.held += e.memory()
 }

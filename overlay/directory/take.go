@@ -248,7 +248,7 @@ func (d *Directory) renew(now time.Duration, e *Entry, h summary.Header, in even
 	}
 	e.envelope = d.Keep(in.Envelope)
 	if string(e.record) != string(in.Record) {
-		e.record, e.recordSince = d.Keep(in.Record), h.Epoch
+		e.record, e.recordEpoch = d.Keep(in.Record), h.Epoch
 	}
 	e.since = now
 	d.reached(e)
@@ -279,7 +279,7 @@ func (d *Directory) place(now time.Duration, e *Entry, p *summary.Prefix) (repla
 	case p.FalsePositiveRate() <= e.cur.FalsePositiveRate() || p.Parts() >= min(e.cur.Parts(), p.Plan().Parts()) || e.overdue(now, p):
 		replaced = e.cur
 		e.cur, e.state = p, Held
-		d.forgetOld(e)
+		d.endReplacement(e)
 	default:
 		e.next = p
 		if e.state != Replaced {
@@ -290,9 +290,9 @@ func (d *Directory) place(now time.Duration, e *Entry, p *summary.Prefix) (repla
 	return replaced
 }
 
-// forgetOld clears what only state Replaced needs: the newer epoch's prefix, the older one's signed header, and the time
-// from which the older one was outdated. The caller sets the state.
-func (d *Directory) forgetOld(e *Entry) {
+// endReplacement clears what only state Replaced needs: the newer epoch's prefix, the older one's signed header, and the
+// time from which the older one was outdated. The caller sets the state.
+func (d *Directory) endReplacement(e *Entry) {
 	before := e.signedBytes()
 	e.next, e.oldEnvelope, e.outdated = nil, nil, 0
 	d.countSigned(e, before)
@@ -333,7 +333,7 @@ func (d *Directory) Publish(now time.Duration, in event.Published) *Entry {
 	}
 	e.envelope = in.Envelope
 	if string(e.record) != string(in.Record) {
-		e.record, e.recordSince = in.Record, in.Stream.Header().Epoch
+		e.record, e.recordEpoch = in.Record, in.Stream.Header().Epoch
 	}
 	d.keepBase(now, e, e.cur)
 	e.cur, e.since, e.touched, e.state = in.Stream, now, now, Held

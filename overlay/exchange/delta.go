@@ -117,7 +117,7 @@ func (x *Exchange) makeDelta(l *link, e *origin, p *summary.Prefix, w *want, end
 	if out.Delta, s = x.deltas.make(x.cfg.RunRelative, m); s != deltaGoes {
 		return wire.Parts{}, s
 	}
-	if m.first == 0 && (w.given.Group.OriginTag() != e.Tag() || e.RecordSince().After(w.given.Group.Epoch())) {
+	if m.first == 0 && (w.given.Group.OriginTag() != e.Tag() || e.RecordEpoch().After(w.given.Group.Epoch())) {
 		out.Record = e.Record().Envelope
 	}
 	n := Cost(out)

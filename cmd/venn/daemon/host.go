@@ -82,7 +82,7 @@ func (d *daemon) openHost(context.Context) error {
 	}
 	if len(private) == 0 && onPort(d.listen, repo.DefaultPort) && sharesPort(d.host, d.listen) {
 		id := d.host.ID()
-		if err := errors.Join(d.host.Close(), d.leaveDefaultPort(id)); err != nil {
+		if err := errors.Join(d.host.Close(), d.useFallbackPort(id)); err != nil {
 			return err
 		}
 		if d.host, err = libp2p.New(append(opts, libp2p.ListenAddrStrings(d.listen...))...); err != nil {

@@ -23,7 +23,7 @@ func (d *daemon) choosePorts(id peer.ID) error {
 	d.listen = d.cfg.Addresses.Listen
 	err := portsFree(d.listen)
 	if errors.Is(err, syscall.EADDRINUSE) && onPort(d.listen, repo.DefaultPort) {
-		return d.leaveDefaultPort(id)
+		return d.useFallbackPort(id)
 	}
 	if err != nil {
 		return fmt.Errorf("addresses.listen: %w; choose others with `venn config set addresses.listen MULTIADDR,…%s`", err, d.repo.Option())
@@ -31,9 +31,9 @@ func (d *daemon) choosePorts(id peer.ID) error {
 	return nil
 }
 
-// leaveDefaultPort sets the addresses to the first free of the ports that follow from the peer's id, so that it is
+// useFallbackPort sets the addresses to the first free of the ports that follow from the peer's id, so that it is
 // mostly the same at each start.
-func (d *daemon) leaveDefaultPort(id peer.ID) error {
+func (d *daemon) useFallbackPort(id peer.ID) error {
 	var err error
 	for _, port := range ownPorts(id) {
 		listen := withPort(d.cfg.Addresses.Listen, port)

@@ -38,7 +38,7 @@ func (k *peer) publish() {
 	slices.SortFunc(keys, func(a, b strategy.Key) int { return cmp.Compare(target(a), target(b)) })
 	for len(keys) > 0 {
 		end := 1
-		for shift := 64 - k.parted(); k.run.sweep && end < len(keys) && target(keys[end])>>shift == target(keys[0])>>shift; {
+		for shift := 64 - k.sweepBits(); k.run.sweep && end < len(keys) && target(keys[end])>>shift == target(keys[0])>>shift; {
 			end++
 		}
 		k.work = append(k.work, work{target: target(keys[0]), keys: keys[:end]})
@@ -46,9 +46,9 @@ func (k *peer) publish() {
 	}
 }
 
-// parted returns the number of bits of a place that decide its part of a sweep. There are at most as many parts as
+// sweepBits returns the number of bits of a place that decide its part of a sweep. There are at most as many parts as
 // workers, and none is smaller than the region around this peer.
-func (k *peer) parted() int {
+func (k *peer) sweepBits() int {
 	self := place(k.host.Self())
 	near := k.nearest(self)
 	if len(near) < bucketSize {
