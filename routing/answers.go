@@ -16,7 +16,7 @@ func (r *Router) candidateIn(id QueryID, p wire.PeerID) (*search, *candidate) {
 		return nil, nil
 	}
 	i, ok := q.index[p]
-	if !ok || q.candidates[i].tries == 0 {
+	if !ok || !q.candidates[i].asked {
 		return nil, nil
 	}
 	return q, &q.candidates[i]
@@ -117,10 +117,8 @@ func (r *Router) fail(q *search, c *candidate) {
 	r.noteFailure(c.record.Peer, c.since, true, true)
 	c.state = failed
 	q.conclude(r.now, c.reason, Failed)
-	if c.tries == 1 {
-		r.wrongName(q, c)
-		r.silentName(q, c)
-	}
+	r.wrongName(q, c)
+	r.silentName(q, c)
 }
 
 // candidatesReceived handles the names in a contact's answer.

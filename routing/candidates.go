@@ -12,10 +12,8 @@ import (
 
 const (
 	// MaxCandidates is the most candidates of one query, unless its budget is enough to confirm more. Then it is that
-	// number, up to mostCandidates. Matches of the own directory take at most half, the likeliest first; further names are
-	// ignored.
-	MaxCandidates  = 2048
-	mostCandidates = 8 * MaxCandidates
+	// number. Matches of the own directory take at most half, the likeliest first; further names are ignored.
+	MaxCandidates = 2048
 	// MaxNamesAny and MaxNamesAll are the most names in the answer to a question for candidates, the likeliest first.
 	// The rest of a longer answer is not read.
 	MaxNamesAny = wire.MaxAnswerRecords
@@ -36,7 +34,7 @@ func MaxNames(m wire.Mode) int {
 }
 
 // room is the most candidates of a query.
-func (q *search) room() int { return min(max(MaxCandidates, q.Budget/confirmCost), mostCandidates) }
+func (q *search) room() int { return max(MaxCandidates, q.Budget/questionCost) }
 
 // matched makes candidates of the directory's matches.
 func (r *Router) matched(q *search) {
@@ -75,10 +73,10 @@ func (q *search) size(prior float64) {
 	}
 }
 
-// sure reports whether a match is at least as likely true as not, by its rate and by the size of its collection, which
-// is easily claimed. With a poor directory, a query asks these matches first: a false one costs as much as a true one
-// saves, one question for names.
-func (c *candidate) sure() bool { return c.rate <= sureRate && c.sized >= evenOdds }
+// sure reports whether a match is at least as likely true as not, without regard to the size of its collection, which
+// is easily claimed, and with it. With a poor directory, a query asks these matches first: a false one costs as much as
+// a true one saves, one question for names.
+func (c *candidate) sure() bool { return min(c.likely, c.sized) >= evenOdds }
 
 func (r *Router) known(v overlay.Candidate, q *search) candidate {
 	v.Record.Peer = v.Peer
@@ -236,7 +234,7 @@ func (r *Router) dropNames(q *search, referrer int) {
 	for i := range q.candidates {
 		c := &q.candidates[i]
 		switch {
-		case c.namedBy != referrer || c.why != Named && c.why != Returned || c.state != waiting && c.state != failed:
+		case c.namedBy != referrer || c.why != Named && c.why != Returned || c.state != waiting:
 		case c.matched:
 			c.why, c.namedBy, c.p = Matched, -1, c.likely*c.trust
 		case q.Mode == wire.All:

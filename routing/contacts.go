@@ -30,7 +30,7 @@ const (
 	// wantAsk is the number of peers asked at a time for more contacts, mostWants the number of times that a query may
 	// want more.
 	wantAsk   = 4
-	wantCost  = wantAsk * askCost
+	wantCost  = wantAsk * questionCost
 	mostWants = 4
 	// mostAlike is the number of peers asked because they resemble this one. If each of them knows half of the similar
 	// peers, one in thirty is unknown to us and to four others. A party that makes up similar peers is asked no more often
@@ -119,7 +119,7 @@ func (r *Router) askContacts(q *search) {
 		if i < 0 && under == 0 && r.wantContacts(q) {
 			return
 		}
-		if i < 0 || !q.afford(askCost) {
+		if i < 0 || !q.afford(questionCost) {
 			q.cover.over = under == 0
 			return
 		}
@@ -131,13 +131,10 @@ func (r *Router) askContacts(q *search) {
 		r.refer(q, v, r.now+r.askTime(p), Reason{Peer: p, Why: Contact})
 		q.spoken(p, true)
 		r.ask(q, wire.Record{Peer: p, Envelope: c.Record}, wire.Query{
-			Kind: wire.Candidates, Origin: r.cfg.Self, Key: q.Key, Mode: q.Mode, Within: candidatesTime,
+			Kind: wire.Candidates, Origin: r.cfg.Self, Key: q.Key, Mode: q.Mode, Within: r.cfg.AskTimeout,
 		})
 	}
 }
-
-// candidatesTime is the time that a peer has to name candidates.
-const candidatesTime = 5 * time.Second
 
 // askTime returns how long a query waits for a contact's answer: not at all if it failed to answer recently.
 func (r *Router) askTime(p wire.PeerID) time.Duration {
@@ -269,7 +266,7 @@ func (q *search) wantsNoLonger() {
 func (r *Router) contactsNamed(in event.ContactsNamed) {
 	if q := r.open[QueryID(in.Search)]; q != nil {
 		q.stats.Inquiries += in.Asked
-		q.spent += min(in.Asked*askCost, q.cover.reserved) - q.cover.reserved
+		q.spent += min(in.Asked*questionCost, q.cover.reserved) - q.cover.reserved
 		q.cover.reserved = 0
 	}
 	if in.Asked > 0 {

@@ -8,7 +8,6 @@
 //
 //	stage     asks                                    when
 //	matches   peers whose summaries match             at once; a poor directory only by sure matches
-//	retry     likely peers that failed                once
 //	cover     contacts of ranges that the directory   All at once, Any when matches failed; a second
 //	          does not cover, for names; of a poor    contact of each range while nobody is found
 //	          directory, peers that know all or a
@@ -41,8 +40,8 @@
 //     Tick);
 //   - the messages of a query, with those that forwarding causes elsewhere if the others are honest about them, never
 //     exceed its budget. A child's share is set aside when it is asked, and what it reports beyond it is not believed;
-//   - no peer is asked twice whether it holds the key of a query, except once more after a failure. This node itself,
-//     and the peer that a forwarded query comes from, are never asked;
+//   - no peer is asked twice whether it holds the key of a query. This node itself, and the peer that a forwarded query
+//     comes from, are never asked;
 //   - a forwarded query is not sent to peers that have had it, as far as the list of marks that travels with it says. A
 //     repeat from the same peer is answered empty, and hops are limited;
 //   - nobody but its own confirmation makes a peer a provider;

@@ -108,14 +108,14 @@ func TestReputationFades(t *testing.T) {
 	}
 }
 
-// TestSure: a poor directory goes by a match that is wrong once in twenty times, at even odds.
+// TestSure: a poor directory goes by a match at even odds, both by its rate alone and by the size of its collection.
 func TestSure(t *testing.T) {
 	for _, c := range []struct {
-		rate, sized float64
-		want        bool
-	}{{.05, .5, true}, {.051, .9, false}, {.001, .49, false}} {
-		if got := (&candidate{rate: c.rate, sized: c.sized}).sure(); got != c.want {
-			t.Errorf("rate %v, probability %v: sure is %v", c.rate, c.sized, got)
+		likely, sized float64
+		want          bool
+	}{{.5, .5, true}, {.49, .9, false}, {.9, .49, false}} {
+		if got := (&candidate{likely: c.likely, sized: c.sized}).sure(); got != c.want {
+			t.Errorf("probability %v, by size %v: sure is %v", c.likely, c.sized, got)
 		}
 	}
 }

@@ -13,9 +13,6 @@ import (
 // rest.
 const keepBack = 4
 
-// worthSending is the least budget of a child, in messages: enough to ask one peer.
-const worthSending = forwardCost + confirmCost
-
 // worthForwarding reports whether a query should be forwarded: there are no contacts of other ranges, and too few
 // holders are known. For Any, too few is none: linked peers may hold keys that no summary shows. For All, it is also
 // too few if the directory knows nothing of some peers, and contacts have not answered for all.
@@ -80,7 +77,7 @@ func (r *Router) forward(q *search) bool {
 		left = min(left, r.cfg.BudgetAny) // a complete directory misses little
 	}
 	share := left - left/keepBack
-	n := min(r.cfg.Fanout, len(to), share/worthSending)
+	n := min(r.cfg.Fanout, len(to), share/(2*questionCost)) // each child can ask one peer
 	if n == 0 {
 		q.short = q.short || len(to) > 0
 		return false
@@ -89,13 +86,13 @@ func (r *Router) forward(q *search) bool {
 	until := r.now + (q.Deadline-r.now)/8*7
 	visited := r.visitedBy(q, to[:n])
 	for _, p := range to[:n] {
-		r.forwardTo(q, p, share/n-forwardCost, until, visited)
+		r.forwardTo(q, p, share/n-questionCost, until, visited)
 	}
 	return true
 }
 
 func (r *Router) forwardTo(q *search, p wire.PeerID, budget int, until time.Duration, visited []uint32) {
-	q.spent += forwardCost + budget
+	q.spent += questionCost + budget
 	r.refer(q, referrer{child: true, reserved: budget}, until, Reason{Peer: p, Why: Forwarded})
 	r.ask(q, wire.Record{Peer: p}, wire.Query{
 		Kind: wire.Search, Key: q.Key, Mode: q.Mode, Want: q.Want - q.found, Budget: budget, Within: until - r.now,

@@ -52,10 +52,10 @@ func (r *Router) promises(q *search, c *candidate) bool {
 // used up, it skips the name.
 func (r *Router) affordName(q *search, c *candidate) bool {
 	switch {
-	case doubtShare*(q.vain+confirmCost) > q.Budget:
+	case doubtShare*(q.vain+questionCost) > q.Budget:
 		q.short = true
-	case q.afford(confirmCost):
-		q.vain += confirmCost
+	case q.afford(questionCost):
+		q.vain += questionCost
 		return true
 	}
 	c.state = passed

@@ -9,28 +9,16 @@ import (
 )
 
 const (
-	// sureRate is the highest false-positive rate at which a query trusts a match of a poor directory. At the prior of one
-	// holder in twenty, the match is as likely true as not.
-	sureRate = 0.05
 	// wrongNames is the number of wrong names of a contact, with none right, after which its other names are given up.
 	wrongNames = 8
-	// worthRepeating is the probability from which a failed confirmation is tried once more.
-	worthRepeating = 0.1
-	// evenOdds is the probability of the best candidate below which an Any query asks two at once, and of a match below
-	// which a query does not trust a poor directory.
+	// evenOdds is the probability of a match below which it is not trusted, where a directory is poor.
 	evenOdds = 0.5
 
-	// maxPatience is the longest wait before a hedge.
-	maxPatience = time.Minute
+	// widest bounds the confirmations under way of an All query, in multiples of the initial number.
+	widest = 4
 
-	// With All, one confirmation more is under way for each foundForOneMore holders found, up to widest times the initial
-	// number.
-	foundForOneMore = 16
-	widest          = 4
-
-	confirmCost = 2 // a question and its answer
-	askCost     = 2
-	forwardCost = 2 // besides what the child spends
+	// questionCost is the number of messages that a question and its answer take. A child also spends its share.
+	questionCost = 2
 )
 
 // advance does what can be done now, and ends the query when nothing is left to do or to wait for. The package comment
@@ -139,19 +127,15 @@ func (q *search) next(wary bool) int {
 
 // width returns the number of confirmations that may be under way. An All query has many, and more as holders are
 // found, so that keys with thousands of holders do not take minutes. An Any query has the number that could suffice,
-// one more after each miss and each hedge, and one more if the best candidate is unlikely.
+// and one more after each miss and each hedge.
 func (r *Router) width(q *search, best *candidate) int {
 	if q.Mode == wire.All {
-		return min(r.cfg.Parallel+q.found/foundForOneMore, widest*r.cfg.Parallel)
-	}
-	w := q.Want - q.found + q.extra
-	if best.p < evenOdds {
-		w++
+		return min(r.cfg.Parallel+q.found/r.cfg.Parallel, widest*r.cfg.Parallel)
 	}
 	if best.why == Linked || best.standing >= suspect {
-		w = r.cfg.Parallel
+		return r.cfg.Parallel
 	}
-	return min(w, r.cfg.Parallel)
+	return min(q.Want-q.found+q.extra, r.cfg.Parallel)
 }
 
 // probingBeside returns the number of confirmations under way that delay a candidate. Those that the plan does not wait
@@ -185,12 +169,12 @@ func (r *Router) probe(q *search) {
 			if !r.affordName(q, c) {
 				continue
 			}
-		} else if !q.afford(confirmCost) {
+		} else if !q.afford(questionCost) {
 			return
 		}
 		reason := q.explain(r.now, Reason{Peer: c.record.Peer, Why: c.why, Probability: c.p})
 		c.question = question{state: asking, since: r.now, until: r.now + r.cfg.ConfirmTimeout, reason: reason}
-		c.tries++
+		c.asked = true
 		r.waitFor(q, c, 1)
 		q.stats.Probes++
 		if q.probing == 1 {
@@ -209,33 +193,17 @@ func (r *Router) hedge(q *search) {
 	}
 	r.waitsInVain(q)
 	q.extra = min(2*q.extra+1, r.cfg.Parallel)
-	q.patience = min(2*q.patience, maxPatience)
+	q.patience *= 2
 	q.hedgeAt = r.now + q.patience
 }
 
 // stages lists what a query tries, in order, once its candidates are exhausted. A stage reports whether it found
 // something to do. If it cannot be taken again, it reports false from then on.
 var stages = [...]func(*Router, *search) bool{
-	(*Router).retry, (*Router).cover, (*Router).sweep, (*Router).askPrecise, (*Router).forward,
+	(*Router).cover, (*Router).sweep, (*Router).askPrecise, (*Router).forward,
 }
 
 // escalate takes the next stage. It returns false if no stage is left.
 func (r *Router) escalate(q *search) bool {
 	return slices.ContainsFunc(stages[:], func(stage func(*Router, *search) bool) bool { return stage(r, q) })
-}
-
-// retry gives likely candidates that failed a second chance, once in a query.
-func (r *Router) retry(q *search) bool {
-	if q.retried {
-		return false
-	}
-	q.retried = true
-	again := false
-	for i := range q.candidates {
-		if c := &q.candidates[i]; c.state == failed && c.tries == 1 && c.standing == sound && c.p >= worthRepeating && !r.inDoubt(q, c) {
-			c.state, again = waiting, true
-		}
-	}
-	r.rank(q)
-	return again
 }

@@ -30,7 +30,7 @@ type Query struct {
 }
 
 // MaxKey is the longest key, in bytes.
-const MaxKey = 1024
+const MaxKey = wire.MaxKey
 
 // End is the reason why a query ended.
 type End uint8

@@ -95,7 +95,7 @@ func (r *Router) unanswered(q *search, v *referrer) {
 		return
 	}
 	q.spoken(v.peer, false)
-	q.giveBack(askCost)
+	q.giveBack(questionCost)
 	r.emit(event.ContactAnswered{Peer: v.peer, Failed: true})
 }
 

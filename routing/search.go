@@ -28,7 +28,6 @@ type search struct {
 	cover      covering
 	referrers  []referrer // contacts and children, in the order of asking
 	visited    []uint32   // marks of peers that had the query before this node (see Visited)
-	retried    bool       // failures were given their second chance
 	swept      bool       // the linked peers were asked
 	looked     bool       // settled has been computed
 	settled    bool       // the collections of all known peers are known: only candidates need be asked
@@ -88,7 +87,7 @@ type candidate struct {
 	namedBy  int // index in search.referrers; -1: nobody
 	standing standing
 	spoken   bool // it is being asked for candidates, and names itself if it holds the key
-	tries    int
+	asked    bool
 }
 
 // afford takes n messages off the budget. It returns false, and takes none, if fewer are left.

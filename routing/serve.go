@@ -91,11 +91,12 @@ func (r *Router) likely(from wire.PeerID, key []byte) (records []wire.Record, ra
 		if v.Peer == from || v.Peer == r.cfg.Self || trust < match.MinTrust {
 			continue
 		}
-		if blurred && v.Rate > sureRate && !sharp.Contains(placeOf(v.Peer)) {
+		likely := match.Posterior(prior, v.Rate)
+		if blurred && likely < evenOdds && !sharp.Contains(placeOf(v.Peer)) {
 			continue // its match would be one of many false ones
 		}
 		tie := match.Tie(uint64(f), string(v.Peer))
-		entries = append(entries, match.Entry{Index: i, Probability: match.Posterior(prior, v.Rate) * trust, Cost: 1, Tie: tie})
+		entries = append(entries, match.Entry{Index: i, Probability: likely * trust, Cost: 1, Tie: tie})
 	}
 	match.Rank(entries)
 	for _, e := range entries {
@@ -162,7 +163,7 @@ func (r *Router) pass(q *search, rec wire.Record) {
 	}
 	s.passed = append(s.passed, rec.Peer)
 	s.queue = append(s.queue, rec)
-	if q.enough() || q.spent+1+confirmCost > q.Budget {
+	if q.enough() || q.spent+1+questionCost > q.Budget {
 		return
 	}
 	q.spent++

@@ -33,13 +33,13 @@ func (r *Router) sweep(q *search) bool {
 		}
 		to = append(to, p)
 	}
-	if len(to) == 0 || q.spent+confirmCost*len(to) > q.Budget {
+	if len(to) == 0 || q.spent+questionCost*len(to) > q.Budget {
 		return false
 	}
 	for _, p := range to {
 		rec, _ := r.view.Record(p)
 		rec.Peer = p
-		if c := r.learn(q, rec); c != nil && c.tries == 0 && c.state != shunned {
+		if c := r.learn(q, rec); c != nil && !c.asked && c.state != shunned {
 			c.why, c.state, c.p, c.cost = Linked, waiting, r.prior.Share(), match.Cost(0, true, r.load[p])
 		}
 	}
@@ -85,7 +85,7 @@ func (r *Router) heardFrom(q *search, p wire.PeerID) bool {
 		return true
 	}
 	i, ok := q.index[p]
-	return ok && q.candidates[i].tries > 0
+	return ok && q.candidates[i].asked
 }
 
 // heldUp reports whether the plan must wait for an answer before it goes on.
