@@ -10,7 +10,6 @@ const (
 	banFor    = 24 * time.Hour
 	banMemory = 64       // bytes of a ban: its place in a map and in the order
 	banShare  = 1.0 / 64 // of the memory, for bans
-	leastBans = 16
 )
 
 // bans holds the banned origins.

@@ -51,7 +51,7 @@ type Limits struct {
 }
 
 func (l *Limits) defaults(memory int) {
-	l.Bans = cmp.Or(l.Bans, max(leastBans, int(banShare*float64(memory)/banMemory)))
+	l.Bans = cmp.Or(l.Bans, max(1, int(banShare*float64(memory)/banMemory)))
 	l.BanFor = cmp.Or(l.BanFor, banFor)
 	l.Named, l.NamedLink, l.NamedFor = cmp.Or(l.Named, maxNamed), cmp.Or(l.NamedLink, maxNamedLink), cmp.Or(l.NamedFor, namedFor)
 	l.Seconders = cmp.Or(l.Seconders, seconders)

@@ -28,7 +28,7 @@ const (
 	entryMemory  = 370 // bytes of an entry, without records and prefixes: its fields, its place in the tables
 	usefulShare  = 0.5
 	pendingShare = 0.25 // of the memory, for pending entries; no more are noted
-	more         = 256  // dropping parts or entries frees Memory/more bytes beyond need
+	slack        = 256  // one part in this number of memory, or of room, is freed beyond need, or used beyond it
 	restoreBelow = 0.75 // of the memory: below it, dropped parts may be asked for again
 )
 
@@ -161,10 +161,10 @@ func (d *Directory) Shed(now time.Duration, keep func(wire.PeerID) bool) {
 	if d.Memory() > d.cfg.Memory {
 		d.compactOlder(now, 0)
 	}
-	for d.Memory() > d.cfg.Memory && d.shedParts(d.cfg.Memory-d.cfg.Memory/more) {
+	for d.Memory() > d.cfg.Memory && d.shedParts(d.cfg.Memory-d.cfg.Memory/slack) {
 	}
 	if d.Memory() > d.cfg.Memory {
-		d.shedEntries(d.cfg.Memory-d.cfg.Memory/more, keep)
+		d.shedEntries(d.cfg.Memory-d.cfg.Memory/slack, keep)
 		d.crowded = true
 	}
 }

@@ -109,15 +109,11 @@ func (d *Directory) Invite(now time.Duration, from wire.PeerID, tag uint64) *Ent
 	return d.await(now, from, tag)
 }
 
-// looseRoom is the divisor of the slack: room/looseRoom entries more may be known, so that not every newcomer costs a
-// look at all entries.
-const looseRoom = 256
-
 // KeepToRoom forgets the entries for which there is no room, by the rule of [Keep]. A peer for which keep is true
 // stays. It calls gone with each entry before it goes.
 func (d *Directory) KeepToRoom(keep func(wire.PeerID) bool, gone func(*Entry)) {
 	room := d.Room()
-	if d.unlinked() <= room+room/looseRoom {
+	if d.unlinked() <= room+room/slack {
 		return
 	}
 	others := d.Others()

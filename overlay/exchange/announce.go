@@ -110,8 +110,6 @@ const (
 	ownTakes = 3 * time.Second
 	// ownSlowAfter is the time for which a slow line waits for a faster neighbour to announce to, while it has few.
 	ownSlowAfter = 10 * time.Second
-	// nearby is a bonus, in parts, for links near us: it counts more than any number of parts held.
-	nearby = 1 << 16
 	// copyingMost is the longest time for which the first copy of our own summary goes before all else.
 	copyingMost = time.Minute
 )
@@ -137,7 +135,7 @@ func (x *Exchange) announceOwn(now time.Duration) (to *link, items []wire.Item) 
 	if copying && !idle && x.copies.last > 0 && now-x.copies.last < ownTakes {
 		return nil, nil
 	}
-	best := 0
+	var best [3]uint64 // rate of its line, 1 if its place is in our focus, parts that it has
 	for _, l := range x.order {
 		has := l.hasOwn(ep)
 		if !l.untoldOwn(has, all, slow && !copying) {
@@ -146,11 +144,12 @@ func (x *Exchange) announceOwn(now time.Duration) (to *link, items []wire.Item) 
 		if slow && !x.equals && l.hello.Up <= x.cfg.Up && now-own.Since() < ownSlowAfter {
 			continue // it could not pass on what it takes
 		}
-		if !x.focus.beside(l.place) {
-			has += nearby
+		worth := [3]uint64{l.hello.Up, 1, uint64(has)}
+		if x.focus.beside(l.place) {
+			worth[1] = 0
 		}
-		if to == nil || l.hello.Up > to.hello.Up || l.hello.Up == to.hello.Up && has > best {
-			to, best = l, has
+		if to == nil || slices.Compare(worth[:], best[:]) > 0 {
+			to, best = l, worth
 		}
 	}
 	if to == nil {

@@ -14,8 +14,6 @@ const (
 	FirstRate = 1_000_000
 	// leastRate is the lowest rate that measurements can set, in bit/s.
 	leastRate = 64_000
-	// trainBytes is the number of bytes in trains that a measurement needs.
-	trainBytes = 16 << 10
 	// trainGap is the longest time to the next message of a train: the largest message on the slowest line.
 	trainGap = 8 * maxRunBytes * time.Second / leastRate
 	// trainRun is the approximate size of messages to a peer that declares no rate: a few of them make a train.
@@ -82,9 +80,9 @@ func (t *train) came(at time.Duration, bytes int, more bool) {
 	t.last, t.more = at, more
 }
 
-// measured returns the rate in bit/s; 0 while too little has come in trains.
+// measured returns the rate in bit/s; 0 while less than a burst has come in trains.
 func (t *train) measured() uint64 {
-	if t.bytes < trainBytes {
+	if t.bytes < Burst(0) {
 		return 0
 	}
 	return max(1, uint64(8*t.bytes/max(t.seconds, 1e-6)))

@@ -439,13 +439,11 @@ func (n *Network) sendParts(i int, e event.SendParts) {
 	n.send(i, e.To, size, event.PartsReceived{From: n.Peers[i].ID, Transport: event.Pubsub, Group: e.Group, Parts: e.Parts, Bytes: size})
 }
 
-// audited is the number of keys that an audit asks for. A boaster has none of them, any other peer has all.
-const audited = 20
-
+// audit answers an audit: a boaster has none of the keys, any other peer has all.
 func (n *Network) audit(i int, e event.Audit) {
-	out := event.Outcome{Peer: e.Of.Peer, Hits: audited}
+	out := event.Outcome{Peer: e.Of.Peer, Hits: event.AuditKeys}
 	if j, exists := n.index[e.Of.Peer]; exists && n.Peers[j].Boaster {
-		out.Hits, out.Misses = 0, audited
+		out.Hits, out.Misses = 0, event.AuditKeys
 	}
 	n.after(2*n.Latency, func() { n.step(i, out) })
 }

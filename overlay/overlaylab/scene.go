@@ -16,7 +16,7 @@ import (
 const Honest, Liar wire.PeerID = "honest", "liar"
 
 const (
-	Fast = 10_000_000 // bit/s of the lines of a Scene
+	Fast = overlay.UndeclaredRate // bit/s of the lines of a Scene
 	Tick = 200 * time.Millisecond
 )
 

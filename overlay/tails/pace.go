@@ -24,14 +24,10 @@ func Pause(line float64, links, origins int) time.Duration {
 const (
 	// paceLags is the number of driver's lags between two messages to a link, or two tails of the node's own.
 	paceLags = 4
-	// leastPace is the pace below which the driver keeps up.
-	leastPace = 100 * time.Millisecond
 	// maxLag caps the lag from a single message: the machine may have slept.
 	maxLag = 2 * time.Second
 	// lagPause is the silence of a link after which its lag may fall at once.
 	lagPause = time.Second
-	// lagWithin is the time for which the lag of a silent link counts. Even the links that are paced most send within it.
-	lagWithin = 15 * time.Second
 )
 
 // waited notes the time that a message of the link has waited in the driver. The link's lag is a mean over the last
@@ -46,6 +42,7 @@ func (l *link) waited(now, d time.Duration) {
 }
 
 // behind returns the lag of the driver: the median of the lags of links heard recently, or the quantile Limits.Behind.
+// Recently is within twice the longest time between two messages of a link that is paced.
 // All messages wait in the same queue, so a driver that is behind keeps all links waiting. A link that sends more than
 // its share waits alone.
 func (m *Machine) behind() time.Duration {
@@ -53,7 +50,7 @@ func (m *Machine) behind() time.Duration {
 	none := 0
 	for _, l := range m.links {
 		switch {
-		case !l.spoke || m.now >= l.came+lagWithin:
+		case !l.spoke || m.now >= l.came+2*paceLags*maxLag:
 		case l.lag == 0:
 			none++
 		default:
@@ -72,7 +69,7 @@ func (m *Machine) behind() time.Duration {
 // behind, messages come less often and hold more, and each tail has more changes, so that there is less to do for each
 // change. 0: the driver keeps up.
 func (m *Machine) Pace() time.Duration {
-	if p := paceLags * m.lag; p > leastPace {
+	if p := paceLags * m.lag; p > tickEvery {
 		return p
 	}
 	return 0

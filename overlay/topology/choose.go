@@ -22,7 +22,7 @@ const (
 	latestChoice   = 20 * time.Second // overlaps are compared after this time, even if new origins keep coming
 	acceptWithin   = 30 * time.Second // a neighbour that has not accepted within this time is given up
 	keepFor        = 10 * time.Second // least time that a neighbour by overlap is kept
-	keepAmidGossip = 5 * time.Minute  // the same where gossip finds similar peers: it keeps finding slightly better ones
+	keepLonger     = 5 * time.Minute  // the same where ranges are narrower than the network: much there changes to and fro
 	auditEvery     = 10 * time.Minute // time between audits of a neighbour by overlap, while its summary changes
 	auditMost      = 16 * time.Hour   // the longest such time, while it does not change
 	swapEvery      = 4 * time.Second  // time to the next look for a better neighbour after overlaps have changed
@@ -150,10 +150,10 @@ func (t *Topology) rangedSlots(peers Peers) int {
 	return max(region.RangeLinks/2, region.RangeLinks-theirs)
 }
 
-// keepFor returns the least time that a neighbour by overlap is kept.
+// keepFor returns the least time that a neighbour by overlap is kept. Gossip keeps finding slightly better ones.
 func (t *Topology) keepFor() time.Duration {
 	if t.within != nil {
-		return keepAmidGossip
+		return keepLonger
 	}
 	return keepFor
 }

@@ -14,32 +14,20 @@ import (
 // a neighbour in each of these ranges, drawn at random. Nothing that a peer says of itself counts, so no peer is chosen
 // for its boasts, and a liar hides one part at most.
 
-const (
-	// spreadAtOnce is the most spread neighbours chosen in one round.
-	spreadAtOnce = 8
-	// spreadAgain is the time until the next look for more, after one that found too few.
-	spreadAgain = 4 * time.Second
-	// spreadSeldom caps the wait between two looks. Each refusal doubles the wait. Each neighbour that accepts halves it,
-	// and a wait below spreadAtLeast becomes 0. Where many peers cover much, others lack room for so many links.
-	spreadSeldom  = 5 * time.Minute
-	spreadAtLeast = time.Second
-	// keepSpread is the least time that a spread neighbour is kept: the depths of others may change to and fro.
-	keepSpread = 5 * time.Minute
-)
+// spreadAtOnce is the most spread neighbours chosen in one round.
+const spreadAtOnce = 8
 
-// spreading paces the choice of spread neighbours.
+// spreading paces the choice of spread neighbours. A look that found too few is followed by the next after swapEvery.
+// Each refusal doubles the wait, up to keepLonger, and each neighbour that accepts halves it. Where many peers cover
+// much, others lack room for so many links.
 type spreading struct {
 	last time.Duration // when candidates were last looked for
 	wait time.Duration // time until the next look
 }
 
-func (s *spreading) refused() { s.wait = min(max(2*s.wait, spreadAgain), spreadSeldom) }
+func (s *spreading) refused() { s.wait = min(max(2*s.wait, swapEvery), keepLonger) }
 
-func (s *spreading) accepted() {
-	if s.wait /= 2; s.wait < spreadAtLeast {
-		s.wait = 0
-	}
-}
+func (s *spreading) accepted() { s.wait /= 2 }
 
 // refused notes that a spread neighbour that has not accepted does not take us. A peer that cannot be reached tells
 // nothing of the room that others have.
@@ -54,7 +42,7 @@ func (t *Topology) refused(p wire.PeerID) {
 func (t *Topology) dropSpread(now time.Duration, known Known) {
 	for p, nb := range t.linkedOf(Spread) {
 		e := known.Peers.Lookup(p)
-		if now-nb.since >= keepSpread && known.Idle(p) && (known.Parts == 0 || e != nil && !known.own(e)) {
+		if now-nb.since >= keepLonger && known.Idle(p) && (known.Parts == 0 || e != nil && !known.own(e)) {
 			t.giveUp(p)
 			return
 		}
@@ -96,7 +84,7 @@ func (t *Topology) spread(now time.Duration, known Known) {
 			}
 		}
 	}
-	t.spreading.wait = max(t.spreading.wait, spreadAgain)
+	t.spreading.wait = max(t.spreading.wait, swapEvery)
 }
 
 // part returns the part of our range that an entry is in.

@@ -213,15 +213,15 @@ func TestSpreadGoes(t *testing.T) {
 		}
 		busy := all[0]
 		known.Idle = func(p wire.PeerID) bool { return p != busy }
-		if chosen(t, top, known, keepSpread-time.Second); len(useless()) != len(all) {
-			t.Errorf("%s: one goes before %v", name, keepSpread)
+		if chosen(t, top, known, keepLonger-time.Second); len(useless()) != len(all) {
+			t.Errorf("%s: one goes before %v", name, keepLonger)
 		}
 		for i := range all[1:] {
-			if chosen(t, top, known, keepSpread+time.Duration(i)*time.Second); len(useless()) != len(all)-1-i {
+			if chosen(t, top, known, keepLonger+time.Duration(i)*time.Second); len(useless()) != len(all)-1-i {
 				t.Errorf("%s: %d of %d are left after %d seconds, want one fewer each", name, len(useless()), len(all), i)
 			}
 		}
-		chosen(t, top, known, 2*keepSpread)
+		chosen(t, top, known, 2*keepLonger)
 		if left := useless(); len(left) != 1 || left[0] != busy {
 			t.Errorf("%s: left are %q, want %q", name, left, busy)
 		}
