@@ -9,10 +9,10 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing/cover"
-	"github.com/venn-p2p/venn/routing/match"
 )
 
 const (
@@ -144,7 +144,7 @@ func (n *Node) confirmAll(ctx context.Context, to claimant, keys [][]byte, claim
 		for i, h := range has {
 			if c := claimed[done+i]; h {
 				held = append(held, c.Key)
-			} else if c.Probability >= match.SureMiss*to.trust {
+			} else if c.Probability >= overlay.SureMatch*to.trust {
 				misses++
 			}
 		}

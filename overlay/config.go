@@ -103,8 +103,12 @@ const UndeclaredRate = exchange.UndeclaredRate
 // FirstRate is the assumed rate at first, in bit/s, of a receiver's line that is not declared.
 const FirstRate = exchange.FirstRate
 
-// Confidence is the level at which overlap intervals are compared.
-const Confidence = directory.Confidence
+// The levels of directory's estimates.
+const (
+	Confidence = directory.Confidence
+	SureMatch  = directory.SureMatch
+	VagueRate  = directory.VagueRate
+)
 
 const (
 	tickEvery      = 200 * time.Millisecond

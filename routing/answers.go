@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing/match"
@@ -63,7 +64,7 @@ func (r *Router) score(q *search, c *candidate, has bool) {
 	} else if q.conclude(r.now, c.reason, Lacks); c.why != Linked {
 		q.stats.FalseProbes++
 		q.extra = min(q.extra+1, r.cfg.Parallel)
-		if c.matched && c.likely >= match.SureMiss {
+		if c.matched && c.likely >= overlay.SureMatch {
 			r.emit(event.Outcome{Peer: c.record.Peer, Misses: 1})
 		}
 	}

@@ -21,8 +21,6 @@ const (
 
 	// discredit is the factor on the probability of a name in doubt.
 	discredit = 0.02
-	// byName is the probability that a peer holds the key if another peer named it.
-	byName = 0.9
 )
 
 // MaxNames is the most names in an answer to a query of this mode.
@@ -148,7 +146,7 @@ func (r *Router) named(q *search, v *referrer, why Why, records []wire.Record) {
 		case answered:
 			q.credit(v.index, rec.Peer)
 		case waiting, passed: // passed: its new referrer is in better standing than the one that was given up
-			c.state, c.why, c.p = waiting, why, max(c.p, byName*c.trust)
+			c.state, c.why, c.p = waiting, why, max(c.p, overlay.SureMatch*c.trust)
 		}
 	}
 	r.rank(q)

@@ -1,6 +1,7 @@
 package routing
 
 import (
+	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing/match"
 )
@@ -12,16 +13,13 @@ type Claim struct {
 	Trust  float64 // factor of Likely by the peer's record, in (0, 1]
 }
 
-// vague is the false-positive rate above which a match tells next to nothing.
-const vague = 0.5
-
 // Claims returns the matches of a key in the directory, of trusted peers, in a fixed order. They serve to choose among
-// peers for many keys at once (package cover). Summaries that match more than half of all keys are left out.
+// peers for many keys at once (package cover). Summaries that tell too little are left out.
 func (r *Router) Claims(key []byte) (out []Claim) {
 	prior := r.prior.Share()
 	for _, v := range r.view.Candidates(key, r.cfg.Fingerprint(key)) {
 		trust := r.trust(v)
-		if v.Peer == r.cfg.Self || trust < match.MinTrust || v.Rate > vague {
+		if v.Peer == r.cfg.Self || trust < match.MinTrust || v.Rate > overlay.VagueRate {
 			continue
 		}
 		v.Record.Peer = v.Peer

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/admission"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/space"
@@ -202,7 +203,7 @@ func (r *Router) passOn(q *search, c *referrer, records []wire.Record) {
 func (r *Router) nameUnasked(q *search) {
 	for _, i := range q.order {
 		c := &q.candidates[i]
-		if c.state != waiting || !c.matched || c.standing != sound || c.p < byName {
+		if c.state != waiting || !c.matched || c.standing != sound || c.p < overlay.SureMatch {
 			continue
 		}
 		before := len(q.serves.passed)

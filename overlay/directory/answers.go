@@ -17,13 +17,15 @@ const (
 	fadeAgain = time.Minute
 	// maxAnswers caps the answers of a peer that count, and so the cost of judging them.
 	maxAnswers = 256
-	// sureMatch is the least probability that a match is true for its confirmation to count (see package
-	// routing/match).
-	sureMatch = 0.9
 )
 
+// SureMatch is the probability from which a claim to hold a key counts as sure: a sure match that proves false counts
+// against its peer, because below it an honest filter is wrong too often. Six sure matches in a row are wrong once in
+// 10^6. A name that a peer gives is as good.
+const SureMatch = 0.9
+
 // answers counts the recent confirmations and denials of a peer's claims. Only matches that were true with probability
-// sureMatch or more count.
+// SureMatch or more count.
 type answers struct {
 	hits, misses uint16
 	faded        time.Duration
@@ -62,7 +64,7 @@ func (a *answers) Refuted() bool { return refuting(int(a.hits), int(a.misses)) }
 
 // refuting reports whether these numbers of hits and misses refute the claims of a peer's summary.
 func refuting(hits, misses int) bool {
-	audit := rank.Audit{Asked: hits + misses, Confirmed: hits, Expected: sureMatch}
+	audit := rank.Audit{Asked: hits + misses, Confirmed: hits, Expected: SureMatch}
 	return audit.Refuted()
 }
 

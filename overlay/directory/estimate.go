@@ -102,11 +102,11 @@ func (e *Entry) outdateOverlap(now time.Duration) {
 }
 
 // SureMatches reports whether a key of ours that matches the entry's summary is held by the peer with probability
-// sureMatch or more, if the estimated overlap is true.
+// SureMatch or more, if the estimated overlap is true.
 func (e *Entry) SureMatches() bool {
 	if e.cur == nil || e.judged == 0 {
 		return false
 	}
 	held := float64(e.overlap.value)
-	return held > 0 && held >= sureMatch*(held+float64((1-held)*e.Rate()))
+	return held > 0 && held >= SureMatch*(held+float64((1-held)*e.Rate()))
 }

@@ -32,7 +32,7 @@ func TestVague(t *testing.T) {
 			}
 		}
 		give(0, 1)
-		if e.Rate() <= vagueRate {
+		if e.Rate() <= VagueRate {
 			t.Fatalf("the sample alone has a false-positive rate of %v", e.Rate())
 		}
 		inside := space.Around(d.Place(e), 1)

@@ -33,13 +33,13 @@ func (d *Directory) Candidates(key []byte, f summary.Fingerprint) []*Entry {
 	return d.candidates
 }
 
-// vagueRate is the false-positive rate above which a prefix tells too little about a key.
-const vagueRate = 0.5
+// VagueRate is the false-positive rate above which a prefix tells too little about a key.
+const VagueRate = 0.5
 
 // vague reports whether so few parts are held of an origin outside of our range that it is no candidate. Peers of its
 // range know it better, and name it if it may have the key.
 func (d *Directory) vague(e *Entry) bool {
-	return d.within.Depth() > 0 && e.Rate() > vagueRate && !d.within.Contains(d.Place(e))
+	return d.within.Depth() > 0 && e.Rate() > VagueRate && !d.within.Contains(d.Place(e))
 }
 
 // loop finds the candidates for a key by asking every prefix; old is the key's fingerprint under the previous seed.

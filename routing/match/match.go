@@ -19,9 +19,6 @@ import (
 )
 
 const (
-	// SureMiss is the probability from which a match that proves false counts against the peer's reputation: below it
-	// an honest filter is wrong too often. Six such misses in a row happen to an honest peer once in 10^6.
-	SureMiss = 0.9
 	// MinTrust is the trust under which a peer is passed over: six misses that count, in a row, bring a peer there.
 	MinTrust = 0.15
 
