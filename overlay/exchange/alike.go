@@ -20,8 +20,7 @@ import (
 // samples, of those that a link with these parts claims to hold, too. Such a link is asked then. Only summaries of
 // nearest size are compared, since what a base has more costs bits and what it has less costs more.
 const (
-	basesCompared = 16
-	basesLookedAt = 1024 // entries of the directory that are looked at for those
+	basesCompared = 16 // of directory.LookedAt entries
 	keysCompared  = 64
 	// leastSaved is the share of the plain bytes that a base must save by the estimate. To code takes the same time however
 	// little it saves.
@@ -86,7 +85,7 @@ func (x *Exchange) baseFor(links []*link, e *origin, p *summary.Prefix, end int)
 // nearestSizes returns the summaries known beyond a false-positive rate, here and by a link, whose sizes are nearest to
 // that of p.
 func (x *Exchange) nearestSizes(links []*link, e *origin, p *summary.Prefix, rate float64) (near []base) {
-	for k := range min(len(x.origins), basesLookedAt) {
+	for k := range min(len(x.origins), directory.LookedAt) {
 		of := &x.origins[(e.Index()+len(x.origins)-k)%len(x.origins)]
 		if of.Entry == nil || of.Entry == e.Entry || of.Held() == nil || of.Held().Header().N > directory.MaxDeltaKeys {
 			continue

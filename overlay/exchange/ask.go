@@ -111,7 +111,7 @@ func (x *Exchange) timeOut(now time.Duration) {
 }
 
 const (
-	// doublings is the number of times that the pause of a link about an origin doubles.
+	// doublings is the number of times that the pause of a link about an origin, patience at first, doubles.
 	doublings = 3
 	// claimsUnkept is the number of unkept asks that is a fault. A useful link that is busy with its own summary brings
 	// nothing of others for a while.
@@ -127,7 +127,7 @@ func (x *Exchange) failed(now time.Duration, l *link, e *origin) {
 	}
 	l.breaks(now, x.cfg.Limits.Credit)
 	m := x.matter(l, e.Tag())
-	x.shun(l, e, now+shunFor<<max(0, int(m.failures)-1))
+	x.shun(l, e, now+patience<<max(0, int(m.failures)-1))
 	m.failures = min(m.failures+1, doublings+1)
 	if !l.useful && l.unkept%claimsUnkept == 0 {
 		x.fault(l, event.FaultClaim)

@@ -19,16 +19,14 @@ type request struct {
 	slot  *admission.Slot // nil: it is answered
 }
 
-const (
-	maxRequests = 64              // direct requests that wait at a time, of links and as many of others
-	requestWait = 5 * time.Second // longest wait of a request for budget
-)
+// maxRequests is the most direct requests that wait at a time, of links and as many of others.
+const maxRequests = 64
 
 // Request takes in a direct request about an entry; of is nil if there is none. It is answered at once or as soon as
 // the budgets allow, and refused if there is no place for it to wait.
 func (x *Exchange) Request(now time.Duration, in event.Asked, q wire.PartsRequest, of *directory.Entry) {
 	x.at(now)
-	r := &request{in: in, q: q, of: of, until: now + requestWait}
+	r := &request{in: in, q: q, of: of, until: now + patience}
 	if of != nil && q.First >= 0 && q.End > q.First {
 		r.slot = x.served.Take(x.who(in), func() { x.refuse(r) })
 	}

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// fewOrigins is the number of known peers below which a peer is given records.
-	fewOrigins = 4
+	// FewOrigins is the number of known peers below which a peer is given records: they tell little of all.
+	FewOrigins = 4
 	// helloShare of a line's burst may go to the records in one hello.
 	helloShare = 1.0 / 32
 	// helloEvery is the least time between two hellos that report changes.
@@ -76,7 +76,7 @@ func (x *Exchange) restarted(l *link) {
 func (x *Exchange) Newcomer(p wire.PeerID, origins int) bool { return x.links[p].newcomer(origins) }
 
 func (l *link) newcomer(origins int) bool {
-	return l.hello.Depth == 0 && (l.hello.Origins < fewOrigins || 4*l.hello.Origins < origins)
+	return l.hello.Depth == 0 && (l.hello.Origins < FewOrigins || 4*l.hello.Origins < origins)
 }
 
 // Greet fills in the rates in a hello to a peer, notes what it says, and charges its bytes, records included.
@@ -113,14 +113,14 @@ func (x *Exchange) RecordRoom() int { return int(helloShare * Burst(x.up.rate)) 
 func (x *Exchange) HelloDue(now time.Duration, p wire.PeerID, falseMatches float64, origins, network int, wide bool) (with Records, due bool) {
 	l := x.links[p]
 	if since := now - l.saidAt; since < helloEvery {
-		return NoRecords, since >= sizeEvery && network > 2*max(l.said.network, fewOrigins)
+		return NoRecords, since >= sizeEvery && network > 2*max(l.said.network, FewOrigins)
 	}
-	if l.heard && l.newcomer(origins) && origins > fewOrigins && !x.paceChanged(l) {
+	if l.heard && l.newcomer(origins) && origins > FewOrigins && !x.paceChanged(l) {
 		return SomeRecords, true
 	}
 	due = x.paceChanged(l) || falseMatches < 0.5*l.said.falseMatches || falseMatches > 2*l.said.falseMatches ||
 		origins > 2*l.said.origins || origins != l.said.origins && now >= l.saidAt+countEvery || wide && 3*origins > 4*l.said.origins ||
-		x.within.Depth() != l.said.depth || network > fewOrigins && 2*network > 3*l.said.network
+		x.within.Depth() != l.said.depth || network > FewOrigins && 2*network > 3*l.said.network
 	return NoRecords, due
 }
 

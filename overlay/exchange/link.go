@@ -58,8 +58,6 @@ type want struct {
 const (
 	// maxWants is the most origins that one link may want at a time.
 	maxWants = 1024
-	// shunFor is the time for which a peer that announced and did not deliver is not asked about that origin.
-	shunFor = 5 * time.Second
 	// staleWant is the age at which an unserved want is forgotten: the peer has turned to another by then.
 	staleWant = 2 * patience
 )

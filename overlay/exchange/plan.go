@@ -45,7 +45,8 @@ type offer struct {
 }
 
 const (
-	// patience is the time after which an ask that brought nothing goes to another link, and an origin that has not grown
+	// patience is the time after which an ask that brought nothing goes to another link, for which that link is not asked
+	// about the origin at first, and which a direct request may wait for budget. An origin that has not grown for that time
 	// is taken to stay as it is: it is announced so, or fetched directly if the line has bytes to spare.
 	patience = 4 * time.Second
 	// refetchAfter is the time that a direct fetch may take, and for which an origin that could not send is left alone.
@@ -55,8 +56,6 @@ const (
 	wellKnown = 0.02
 	// restlessQuiet is the time for which an origin without offers is passed over, unless somebody announces more of it.
 	restlessQuiet = time.Second
-	// maxOffers caps the offers considered per tick. The rest wait at least one second.
-	maxOffers = 512
 	// settledQuiet is the same for an origin held whole.
 	settledQuiet = time.Minute
 	// fewParts is the number of parts up to which the first ask for an origin takes all that is offered.
@@ -104,10 +103,7 @@ func (x *Exchange) planAsks(now time.Duration, short func() bool) {
 		}
 		return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.e.Index(), b.e.Index()))
 	})
-	for _, of := range offers[min(len(offers), maxOffers):] {
-		x.rests[of.e.Index()] = now + restlessQuiet
-	}
-	for _, of := range offers[:min(len(offers), maxOffers)] {
+	for _, of := range offers {
 		if !x.down.allowsWhole(of.bytes) {
 			x.gathers = now + x.down.gather(of.bytes)
 			break

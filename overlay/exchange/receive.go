@@ -126,7 +126,7 @@ func (x *Exchange) judge(now time.Duration, l *link, e *origin, a Arrival, r dir
 	}
 	switch {
 	case r.Later || r.Fault != "" && r.Fault != event.FaultDelta:
-		x.shun(l, e, now+12*shunFor)
+		x.shun(l, e, now+creditEvery)
 	case r.Unfit:
 		x.failed(now, l, e)
 	}

@@ -43,17 +43,17 @@ func TestCredit(t *testing.T) {
 	}
 }
 
-// TestShunned: a link is left alone about an origin for 5 s after an ask in vain, from the third in a row on for twice as
-// long each time.
+// TestShunned: a link is left alone about an origin for patience after an ask in vain, from the third in a row on for
+// twice as long each time, up to eight times.
 func TestShunned(t *testing.T) {
 	w, e := fewLinks(t, 1, 2)
 	l := w.x.order[0]
 	now := time.Duration(0)
-	for i, want := range []time.Duration{5, 5, 10, 20, 40, 40} {
+	for i, want := range []time.Duration{1, 1, 2, 4, 8, 8} {
 		w.x.failed(now, l, e)
-		now += want * time.Second
+		now += want * patience
 		if !l.shuns(now-1, e.Tag()) || l.shuns(now, e.Tag()) {
-			t.Errorf("after ask %d in vain it is not left alone for %v s", i+1, int(want))
+			t.Errorf("after ask %d in vain it is not left alone for %d times patience", i+1, int(want))
 		}
 	}
 }

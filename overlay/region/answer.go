@@ -203,17 +203,14 @@ func (s *Region) unknownTo(asker *directory.Entry, known map[uint32]uint16) iter
 	}
 }
 
-// maxCompared is the largest number of entries compared with an asker. That takes up to a few milliseconds.
-const maxCompared = 1024
-
-// someOthers returns the entries of other peers. Of more than maxCompared it returns that many in a row, from a random
+// someOthers returns the entries of other peers. Of more than directory.LookedAt it returns that many in a row, from a random
 // one on.
 func (s *Region) someOthers() []*directory.Entry {
 	all := s.directory.Others()
-	if len(all) <= maxCompared {
+	if len(all) <= directory.LookedAt {
 		return all
 	}
-	return window(all, maxCompared, s.cfg.Rand.IntN(len(all)))
+	return window(all, directory.LookedAt, s.cfg.Rand.IntN(len(all)))
 }
 
 // window returns n elements of all in a row, starting at from. The first comes after the last.

@@ -3,6 +3,7 @@ package region
 import (
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/space"
 )
 
@@ -28,7 +29,7 @@ func (s *Region) refocus() {
 	switch {
 	case s.depth > 0:
 		s.focus = 0 // memory is scarcer than the line
-	case s.seen.held >= fewKnown:
+	case s.seen.held >= exchange.FewOrigins:
 		wire := s.seen.keys / float64(s.seen.held) * usefulBits / 8
 		m := Means{Rate: s.exchange.LinesIn(), Wire: wire, Fill: focusFill.Seconds()}
 		s.focus = Depth(s.focus, m, float64(s.directory.Known()+1))

@@ -86,9 +86,8 @@ const (
 	// stillAfter is the time without a change of depth, and without a question for nearer peers, after which the range is
 	// taken to stand still. Links into the range wait for that.
 	stillAfter = 3 * time.Second
-	// fewKnown is the number of held summaries from which on their mean size is used. Until then unknownMemory and
-	// unknownWire bytes are assumed.
-	fewKnown      = 4
+	// Until exchange.FewOrigins summaries are held, and their mean size is used, unknownMemory and unknownWire bytes are
+	// assumed.
 	unknownMemory = 2400
 	unknownWire   = 1600
 	// originShare is the part of the memory for the first parts of origins. The rest is for further parts, and for
@@ -197,7 +196,7 @@ func (s *Region) Note(p space.Place, signed bool) {
 // little. It asks peers that know more, or has a focus (see focus.go).
 func (s *Region) means() Means {
 	memory, wire, n := s.directory.Average()
-	if n < fewKnown {
+	if n < exchange.FewOrigins {
 		memory, wire = unknownMemory, unknownWire
 	}
 	return Means{

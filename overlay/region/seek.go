@@ -24,10 +24,8 @@ const (
 	// seekEvery is the time between two questions, and seekNewEvery between two to peers without a connection.
 	seekEvery    = 500 * time.Millisecond
 	seekNewEvery = 2 * seekEvery
-	// seekAgain is the time after which the same peer may be asked again, unless the last seekVain questions brought
-	// nobody.
-	seekAgain = 4 * seekEvery
-	seekVain  = 2
+	// seekVain is the number of questions in a row that brought nobody, from which on no peer is asked again.
+	seekVain = 2
 )
 
 func newSeeker() seeker { return seeker{last: map[wire.PeerID]time.Duration{}} }
@@ -39,10 +37,11 @@ func (s *seeker) asks(p wire.PeerID) {
 	}
 }
 
-// due reports whether a peer may be asked now. since is the time of the last question to it; 0: none.
+// due reports whether a peer may be asked now: again after promptTime. since is the time of the last question to it; 0:
+// none.
 func (s *seeker) due(now time.Duration, p wire.PeerID) (since time.Duration, ok bool) {
 	since = s.last[p]
-	return since, since == 0 || s.vain < seekVain && now-since >= seekAgain
+	return since, since == 0 || s.vain < seekVain && now-since >= promptTime
 }
 
 // seeking reports whether a peer with little room still looks for the peers nearest to it.

@@ -14,7 +14,8 @@ import (
 // branch, or a circle. If the feeder has not brought in time what another link claims to hold, that link feeds instead.
 
 const (
-	// relayAfter is the time for which a tail of another origin waits for more that go to the same link.
+	// relayAfter is the time for which a tail of another origin waits for more that go to the same link, and the least time
+	// between two numbers of one origin to a link.
 	relayAfter = 400 * time.Millisecond
 	// relayShare is the part of a link's rate that may go to the messages around tails.
 	relayShare = 0.01

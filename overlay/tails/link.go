@@ -206,7 +206,7 @@ func (m *Machine) itemFor(p wire.PeerID, l *link, tag uint64) (it wire.TailItem,
 	switch {
 	case d.how != push && m.now < d.at:
 		return wire.TailItem{}, false
-	case d.how == tell && o != &m.own && m.now < pos.told+tellEvery && same && pos.told > 0:
+	case d.how == tell && o != &m.own && m.now < pos.told+relayAfter && same && pos.told > 0:
 		return wire.TailItem{}, false
 	case d.how == tell && o != &m.own && same && pos.number == o.number() && pos.knows == (it.Direct || it.Fed):
 		delete(l.due, tag) // it has announced the same

@@ -59,8 +59,6 @@ const (
 	tellAfter = tickEvery
 	// rideAfter is the time for which a number then waits for a message that goes to the link anyway.
 	rideAfter = relayAfter
-	// tellEvery is the least time between two numbers of one origin to a link.
-	tellEvery = 300 * time.Millisecond
 	// lostPause is the time after a loss until the link hears the same again. A loss soon after that doubles it, up to
 	// mostLost times, until the same time has passed without a loss.
 	lostPause = time.Second
