@@ -74,7 +74,7 @@ func (q *search) size(prior float64) {
 // sure reports whether a match is at least as likely true as not, without regard to the size of its collection, which
 // is easily claimed, and with it. With a poor directory, a query asks these matches first: a false one costs as much as
 // a true one saves, one question for names.
-func (c *candidate) sure() bool { return min(c.likely, c.sized) >= evenOdds }
+func (c *candidate) sure() bool { return min(c.likely, c.sized) >= match.EvenOdds }
 
 func (r *Router) known(v overlay.Candidate, q *search) candidate {
 	v.Record.Peer = v.Peer

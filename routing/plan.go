@@ -11,9 +11,6 @@ import (
 const (
 	// wrongNames is the number of wrong names of a contact, with none right, after which its other names are given up.
 	wrongNames = 8
-	// evenOdds is the probability of a match below which it is not trusted, where a directory is poor.
-	evenOdds = 0.5
-
 	// widest bounds the confirmations under way of an All query, in multiples of the initial number.
 	widest = 4
 

@@ -15,7 +15,6 @@ const (
 	stripeBytes = 32 << 20 // most bytes of rows in a stripe, unless it has only 64 columns
 	maxWords    = 64       // most words of a row in a stripe
 	newBytes    = 8 << 20  // of rows in a new stripe, unless it has only 64 columns
-	newWords    = 8        // of a row in a stripe that begins
 	manyPeers   = 512      // number of peers of a layout from which the next one gets a new stripe at once
 	minRows     = 64
 	slices64    = 64                 // slices of hash space; a partial prefix marks each one that it does not know
@@ -98,7 +97,7 @@ func (l *layout) words(peers int) (words int, atOnce bool) {
 		peers /= 4
 	}
 	words = 1
-	for 2*words <= newWords && 2*words*8*l.rows() <= newBytes && 2*words*64 <= peers {
+	for 2*words <= lineWords && 2*words*8*l.rows() <= newBytes && 2*words*64 <= peers {
 		words *= 2
 	}
 	return words, atOnce

@@ -107,7 +107,7 @@ func (s *stripe) load(r *reading) (sum uint64) {
 	return sum
 }
 
-// lineWords is the number of words in a cache line.
+// lineWords is the number of words in a cache line. A row of a stripe that begins has no more.
 const lineWords = 8
 
 // match appends the peers whose columns have all bits set in the rows that r lists. acc and part are scratch memory

@@ -43,7 +43,7 @@ func Sized(prior float64, n int, mean float64) float64 {
 	if mean <= 0 {
 		return prior
 	}
-	return min(prior*float64(n)/mean, maxPrior)
+	return min(prior*float64(n)/mean, EvenOdds)
 }
 
 // Trust returns the factor, in (0, 1], by which a peer's record lowers belief in its claims. It is the mean of a Beta
@@ -117,11 +117,14 @@ type Prior struct{ logit float64 }
 const (
 	learningRate = 0.05
 	minPrior     = 1e-4
-	maxPrior     = 0.5
+
+	// EvenOdds is the most that the share of peers that hold a wanted key is taken for, and the probability of a match below
+	// which it is not trusted, where a directory is poor.
+	EvenOdds = 0.5
 )
 
 // NewPrior starts at share, which is brought into [1e-4, 0.5].
-func NewPrior(share float64) Prior { return Prior{logit(min(max(share, minPrior), maxPrior))} }
+func NewPrior(share float64) Prior { return Prior{logit(min(max(share, minPrior), EvenOdds))} }
 
 func logit(share float64) float64 { return math.Log(share / (1 - share)) }
 
@@ -136,5 +139,5 @@ func (p *Prior) Learn(rate float64, has bool) {
 	} else {
 		p.logit -= float64(learningRate * expected)
 	}
-	p.logit = min(max(p.logit, logit(minPrior)), logit(maxPrior))
+	p.logit = min(max(p.logit, logit(minPrior)), logit(EvenOdds))
 }
