@@ -44,8 +44,11 @@ func congruential(n int) []summary.Fingerprint {
 // header heads an epoch of a collection.
 func header(t testing.TB, fps []summary.Fingerprint) summary.Header {
 	t.Helper()
+	shape := summary.DefaultShape(len(fps))
+	shape.SampleBytes = 1 << 10 // whatever the default, the goldens stay
 	p, err := summary.Build(fps, summary.Header{
 		Seed: summary.Seed{Network: "test"}.Tag(), Origin: "origin", Epoch: summary.Epoch{Generation: 1, Sequence: 2}, Lifetime: time.Hour,
+		Shape: shape,
 	})
 	if err != nil {
 		t.Fatal(err)
