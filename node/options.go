@@ -253,16 +253,11 @@ func WithAddressFilter(filter func([]ma.Multiaddr) []ma.Multiaddr) Option {
 	return func(c *config) error { c.addresses = filter; return nil }
 }
 
-// WithSummaryCache shares decoded, verified summaries with other nodes of the process. The node looks for a key in each
-// of them then, for an index of its own would take more memory than they do. It changes no byte sent. Default: none.
-func WithSummaryCache(cache *cache.Cache) Option {
-	return func(c *config) error { c.cache = cache; return nil }
-}
-
-// WithHeaderCache shares the verification of signed headers, records and tails with other nodes of the process.
-// Default: one of the node's own.
-func WithHeaderCache(cache *signed.Cache) Option {
-	return func(c *config) error { c.headers = cache; return nil }
+// WithCaches shares with other nodes of the process what one of them has done: summaries decoded and verified, and signed
+// headers, records and tails verified. The node looks for a key in each summary then, for an index of its own would take
+// more memory than they do. It changes no byte sent. Default: headers of the node's own, and no summaries.
+func WithCaches(summaries *cache.Cache, headers *signed.Cache) Option {
+	return func(c *config) error { c.cache, c.headers = summaries, headers; return nil }
 }
 
 // WithRandomness sets the seed of the node's random decisions. Default: a random one.

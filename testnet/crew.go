@@ -146,7 +146,7 @@ func (c *Config) nodeOptions(peers int) []node.Option {
 
 // sharing has the nodes of one process share decoded summaries and headers.
 func sharing(peers int) []node.Option {
-	return []node.Option{node.WithSummaryCache(cache.New(cacheBytes)), node.WithHeaderCache(signed.NewCache(max(1<<12, 8*peers)))}
+	return []node.Option{node.WithCaches(cache.New(cacheBytes), signed.NewCache(max(1<<12, 8*peers)))}
 }
 
 // similar lists the neighbours that the node chose by overlap.
