@@ -14,39 +14,44 @@ import (
 	"github.com/venn-p2p/venn/summary/estimate"
 )
 
+// Figures are what the HTTP API serves of a Status as it is.
+type Figures struct {
+	Connections  int     `json:"connections"`          // peers connected now to the host, for whatever purpose
+	Links        int     `json:"peers"`                // that hello was said with
+	OtherSeed    int     `json:"other_seed,omitempty"` // of these, peers whose summaries are under another seed: neither end understands the other's
+	Origins      int     `json:"summaries"`            // others whose summary is held
+	Unrotated    int     `json:"unrotated,omitempty"`  // of these, known only under the previous seed
+	BytesHeld    int     `json:"summary_bytes"`        // of the parts held of others' summaries, on the wire
+	Covered      float64 `json:"covered"`              // share of the network, 0 to 1, by places, in which the node can vouch to know everybody; 0: it knows of nobody
+	Range        string  `json:"range,omitempty"`      // that this share is: the first bits of the places in it, or "all"; "": the node knows of nobody
+	Contacts     int     `json:"contacts"`             // peers that a search can ask about the rest; 0 where there is none
+	FalseMatches float64 `json:"false_matches"`        // expected for a key that nobody holds: the sum of the false-positive rates of the summaries
+	PubsubBytes  int     `json:"pubsub_bytes"`         // of parts learned so far by pubsub, including ones replaced since
+	DirectBytes  int     `json:"direct_bytes"`         // and by direct fetch
+}
+
 // Status is the state of a node, with its counts.
 type Status struct {
-	Keys        int           // held, without private ones
-	Connections int           // peers connected now to the host, for whatever purpose
-	Made        int           // of these, by this node
-	Taken       int           // links on other connections than these
-	Peak        int           // of Made and Taken together, at one time
-	Links       int           // peers that hello was said with
-	Epoch       summary.Epoch // of the own summary; Sequence 0: there is none yet
+	Figures
 
-	Origins      int     // others whose summary is held
-	Unrotated    int     // of these, known only under the previous seed
-	PartsHeld    int     // of their summaries
-	BytesHeld    int     // of these parts, on the wire
-	Covered      float64 // share of the network, 0 to 1, by places, in which the node can vouch to know everybody; 0: it knows of nobody
-	Range        string  // that this share is: the first bits of the places in it, or "all"; "": the node knows of nobody
-	Contacts     int     // peers that a search can ask about the rest; 0 where there is none
-	FalseMatches float64 // expected for a key that nobody holds: the sum of the false-positive rates of the summaries
-	PubsubBytes  int     // of parts learned so far by pubsub, including ones replaced since
-	DirectBytes  int     // and by direct fetch
-	Deltas       int     // newer epochs learned so far by deltas
-	DeltaBytes   int     // of these, with headers
-	SparedBytes  int     // of the parts that deltas replaced
-	Fallbacks    int     // newer epochs of peers known before that began with parts, because there was no delta
-	Epochs       int     // own summaries published so far
-	Ignored      int     // announcements of others not taken in because there was no room
+	Keys  int           // held, without private ones
+	Epoch summary.Epoch // of the own summary; Sequence 0: there is none yet
+	Made  int           // of Connections, by this node
+	Taken int           // links on other connections than these
+	Peak  int           // of Made and Taken together, at one time
+
+	PartsHeld   int // of others' summaries
+	Deltas      int // newer epochs learned so far by deltas
+	DeltaBytes  int // of these, with headers
+	SparedBytes int // of the parts that deltas replaced
+	Fallbacks   int // newer epochs of peers known before that began with parts, because there was no delta
+	Epochs      int // own summaries published so far
+	Ignored     int // announcements of others not taken in because there was no room
 
 	LineOut, LineIn            float64 // bytes a second that the node's own line bears for summaries
 	BudgetSent, BudgetReceived uint64  // bytes so far that counted against the budgets for summaries
 	Announced                  uint64  // the part of BudgetReceived that is announcements
 	TailBytes                  uint64  // sent so far in messages of tails
-
-	OtherSeed int // of Links, peers whose summaries are under another seed: neither end understands the other's
 
 	Bootstrap map[peer.ID]error // why there is no link with a peer of WithBootstrap: ErrFull, ErrNetwork, ErrSilent, ErrUntried; nil: there is
 
@@ -78,9 +83,9 @@ func (n *Node) Traffic() []Traffic { return n.counters.ByPeer() }
 
 // Neighbour is a peer that the node keeps a connection with.
 type Neighbour struct {
-	Peer  peer.ID
-	Kind  string            // why it is one: random, overlap, near, inbound, complementary, range or spread
-	Share estimate.Interval // of the node's collection that it holds, 0 to 1, as estimated; zero when not known
+	Peer  peer.ID           `json:"id"`
+	Kind  string            `json:"kind"`           // why it is one: random, overlap, near, inbound, complementary, range or spread
+	Share estimate.Interval `json:"share,omitzero"` // of the node's collection that it holds, 0 to 1, as estimated; zero when not known
 }
 
 // Neighbours returns the neighbours, in the order of their ids. It takes one turn of the loop. The errors: ErrClosed,
@@ -96,9 +101,9 @@ func (n *Node) Neighbours(ctx context.Context) (out []Neighbour, err error) {
 
 // Similar is a peer that holds some of the node's keys.
 type Similar struct {
-	Peer  peer.ID
-	Share estimate.Interval // of the node's collection that it holds, 0 to 1, as estimated
-	Keys  int               // that it holds in all
+	Peer  peer.ID           `json:"id"`
+	Share estimate.Interval `json:"share"` // of the node's collection that it holds, 0 to 1, as estimated
+	Keys  int               `json:"keys"`  // that it holds in all
 }
 
 // Similar returns the peers that hold the most of the node's collection, the most similar first. It returns at most
@@ -174,29 +179,31 @@ func (n *Node) view(ctx context.Context, look func(*loop)) error {
 func (l *loop) status() Status {
 	b := l.core.Overlay.Budgets(l.n.now())
 	s := Status{
-		Connections:  len(l.n.host.Network().Peers()),
-		Links:        l.greetings(),
-		Peak:         l.n.links.Peak(),
-		Epoch:        l.publisher.epoch,
-		FalseMatches: l.core.Overlay.FalseMatches(),
-		PubsubBytes:  l.learned[event.Pubsub] + l.learned[event.Message],
-		DirectBytes:  l.learned[event.Direct],
-		Deltas:       l.deltas,
-		DeltaBytes:   l.deltaBytes,
-		SparedBytes:  l.deltaFull,
-		Fallbacks:    l.fallbacks,
-		Epochs:       l.publisher.published,
-		Ignored:      l.core.Overlay.Ignored(),
-		Unrotated:    l.core.Overlay.Unrotated(),
-		OtherSeed:    l.core.Overlay.OtherSeeds(),
+		Figures: Figures{
+			Connections:  len(l.n.host.Network().Peers()),
+			Links:        l.greetings(),
+			OtherSeed:    l.core.Overlay.OtherSeeds(),
+			Unrotated:    l.core.Overlay.Unrotated(),
+			FalseMatches: l.core.Overlay.FalseMatches(),
+			PubsubBytes:  l.learned[event.Pubsub] + l.learned[event.Message],
+			DirectBytes:  l.learned[event.Direct],
+		},
+		Peak:        l.n.links.Peak(),
+		Epoch:       l.publisher.epoch,
+		Deltas:      l.deltas,
+		DeltaBytes:  l.deltaBytes,
+		SparedBytes: l.deltaFull,
+		Fallbacks:   l.fallbacks,
+		Epochs:      l.publisher.published,
+		Ignored:     l.core.Overlay.Ignored(),
 
 		LineOut: b.LineOut, LineIn: b.LineIn, BudgetSent: b.Sent, BudgetReceived: b.Received,
 		Announced: b.Announced,
+		Bootstrap: l.bootstrapPeers(),
 	}
 	if err := cmp.Or(l.n.fault(), l.publisher.fault); err != nil {
 		s.Fault = err.Error()
 	}
-	s.Bootstrap = l.bootstrapPeers()
 	s.Made, s.Taken = l.n.links.Counts()
 	s.Origins, s.PartsHeld, s.BytesHeld = l.core.Overlay.Totals()
 	if s.Origins > 0 || s.Links > 0 {

@@ -59,7 +59,10 @@ func TestNotStarted(t *testing.T) {
 // TestHeld: a peer that may keep few others is not expected to know everybody, and what one keeps beyond that does not
 // stand in for another.
 func TestHeld(t *testing.T) {
-	all := []node.Status{{Origins: 9, Links: 4}, {Origins: 3, Links: 2}, {Origins: 7, Links: 8}}
+	all := make([]node.Status, 3)
+	for i, f := range []node.Figures{{Origins: 9, Links: 4}, {Origins: 3, Links: 2}, {Origins: 7, Links: 8}} {
+		all[i].Figures = f
+	}
 	for origins, want := range map[int][2]int{0: {19, 27}, 3: {7 + 3 + 7, 7 + 5 + 9}} {
 		r := &run{stage: &stage{all: make([]peer.AddrInfo, 10), cfg: Config{Origins: origins}}}
 		if held, wanted := r.held(all); held != want[0] || wanted != want[1] {

@@ -208,16 +208,16 @@ func versions(own string, peers []httpapi.Peer) finding {
 }
 
 func links(s httpapi.Status) finding {
-	if s.Peers == 0 && len(s.Bootstrap) > 0 {
+	if s.Links == 0 && len(s.Bootstrap) > 0 {
 		return finding{"peers", false, "linked with nobody", "see the bootstrap peers below"}
 	}
-	if s.Peers == 0 {
+	if s.Links == 0 {
 		return finding{"peers", false, "linked with nobody", "name a peer: `venn connect MULTIADDR`, or `venn config set discovery.bootstrap MULTIADDR`; is network.name the same there?"}
 	}
 	if s.OtherSeed > 0 {
-		return finding{"peers", false, fmt.Sprintf("linked with %d, %d of them of another seed", s.Peers, s.OtherSeed), "give network.seed the same number here and there; see network.previous_seed"}
+		return finding{"peers", false, fmt.Sprintf("linked with %d, %d of them of another seed", s.Links, s.OtherSeed), "give network.seed the same number here and there; see network.previous_seed"}
 	}
-	return finding{"peers", true, fmt.Sprintf("linked with %d, summaries of %d are held", s.Peers, s.Summaries), ""}
+	return finding{"peers", true, fmt.Sprintf("linked with %d, summaries of %d are held", s.Links, s.Origins), ""}
 }
 
 // begins lists the states of the bootstrap peers. It is not fine if the peer has no links, or if a bootstrap peer
@@ -227,7 +227,7 @@ func begins(s httpapi.Status) finding {
 	for _, standing := range s.Bootstrap {
 		count[standing]++
 	}
-	f := finding{Check: "bootstrap", Fine: s.Peers > 0 && count[httpapi.Standing(node.ErrNetwork)] == 0}
+	f := finding{Check: "bootstrap", Fine: s.Links > 0 && count[httpapi.Standing(node.ErrNetwork)] == 0}
 	var said []string
 	for _, c := range []struct {
 		err    error

@@ -83,7 +83,7 @@ func TestDoctorBootstrap(t *testing.T) {
 		{0, []error{node.ErrUntried}, false, "was not tried yet: 1", "wait"},
 		{1, []error{nil, node.ErrNetwork}, false, "linked: 1, is of another network: 1", "network.name"},
 	} {
-		s := httpapi.Status{Peers: c.peers, Bootstrap: make(map[string]string)}
+		s := httpapi.Status{Figures: node.Figures{Links: c.peers}, Bootstrap: make(map[string]string)}
 		for i, standing := range c.standings {
 			s.Bootstrap[fmt.Sprint(i)] = httpapi.Standing(standing)
 		}
@@ -100,10 +100,10 @@ func TestDoctorBootstrap(t *testing.T) {
 
 // TestDoctorSeed: links of another seed are something to mend.
 func TestDoctorSeed(t *testing.T) {
-	if f := links(httpapi.Status{Peers: 3, OtherSeed: 2}); f.Fine || !strings.Contains(f.Found, "2 of them of another seed") || f.Advice == "" {
+	if f := links(httpapi.Status{Figures: node.Figures{Links: 3, OtherSeed: 2}}); f.Fine || !strings.Contains(f.Found, "2 of them of another seed") || f.Advice == "" {
 		t.Errorf("%+v", f)
 	}
-	if f := links(httpapi.Status{Peers: 3}); !f.Fine || f.Advice != "" {
+	if f := links(httpapi.Status{Figures: node.Figures{Links: 3}}); !f.Fine || f.Advice != "" {
 		t.Errorf("%+v", f)
 	}
 }

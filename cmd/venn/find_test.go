@@ -5,17 +5,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/node/httpapi"
 )
 
 // TestKnownPart: status says how much of the network is known, and whom else it can ask.
 func TestKnownPart(t *testing.T) {
-	for want, s := range map[string]httpapi.Status{
+	for want, s := range map[string]node.Figures{
 		"none: no other peer is known": {},
 		"all":                          {Covered: 1, Range: "all"},
 		".25 (range 01); 6 contacts for the rest": {Covered: .25, Range: "01", Contacts: 6},
 	} {
-		if got := knownPart(s); got != want {
+		if got := knownPart(httpapi.Status{Figures: s}); got != want {
 			t.Errorf("%+v: %q, want %q", s, got, want)
 		}
 	}

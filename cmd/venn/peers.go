@@ -15,7 +15,9 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/venn-p2p/venn/cmd/venn/repo"
+	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/node/httpapi"
+	"github.com/venn-p2p/venn/summary/estimate"
 )
 
 // asking returns the action of a command without arguments that shows one answer of the daemon.
@@ -79,17 +81,17 @@ func roundTrip(p httpapi.Peer) string {
 	return fmt.Sprintf("%.1f ms", p.RTT)
 }
 
-var listNeighbours = asking("/api/v1/neighbours", func(w io.Writer, all []httpapi.Neighbour) error {
-	return tableOf(w, "NEIGHBOUR|CHOSEN BY|HAS OF OURS", all, func(n httpapi.Neighbour) []any {
-		if n.Share == nil {
-			return []any{n.ID, n.Kind, "-"}
+var listNeighbours = asking("/api/v1/neighbours", func(w io.Writer, all []node.Neighbour) error {
+	return tableOf(w, "NEIGHBOUR|CHOSEN BY|HAS OF OURS", all, func(n node.Neighbour) []any {
+		if n.Share.Confidence == 0 {
+			return []any{n.Peer, n.Kind, "-"}
 		}
-		return []any{n.ID, n.Kind, percent(*n.Share)}
+		return []any{n.Peer, n.Kind, percent(n.Share)}
 	})
 })
 
 // percent formats an estimated share.
-func percent(i httpapi.Interval) string {
+func percent(i estimate.Interval) string {
 	return fmt.Sprintf("%.1f %% (%.1f to %.1f)", 100*i.Value, 100*i.Low, 100*i.High)
 }
 
@@ -108,12 +110,12 @@ func similarCommand() *cli.Command {
 	}
 }
 
-func printSimilar(w io.Writer, all []httpapi.Similar) error {
+func printSimilar(w io.Writer, all []node.Similar) error {
 	if len(all) == 0 {
 		_, err := fmt.Fprintln(w, "of the peers known here, nobody seems to hold any key that this peer holds")
 		return err
 	}
-	return tableOf(w, "PEER|HAS OF OURS|KEYS", all, func(s httpapi.Similar) []any { return []any{s.ID, percent(s.Share), s.Keys} })
+	return tableOf(w, "PEER|HAS OF OURS|KEYS", all, func(s node.Similar) []any { return []any{s.Peer, percent(s.Share), s.Keys} })
 }
 
 func statusCommand() *cli.Command {
@@ -176,7 +178,7 @@ linked peers         %d (%d connections)
 %ssummaries of others  %d, %d bytes%s
 known of the network %s
 expected false matches of a query  %.3g
-`, s.ID, s.Reach.How, advice, s.Keys, epoch, s.Peers, s.Connections, begun, s.Summaries, s.SummaryBytes, unrotated, knownPart(s.Status), s.FalseMatches)
+`, s.ID, s.Reach.How, advice, s.Keys, epoch, s.Links, s.Connections, begun, s.Origins, s.BytesHeld, unrotated, knownPart(s.Status), s.FalseMatches)
 	for _, x := range s.Sources {
 		fmt.Fprintf(w, "keys from            %s: %s\n", x.Name, sourceState(x))
 	}

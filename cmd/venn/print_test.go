@@ -12,9 +12,11 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/urfave/cli/v3"
 
 	"github.com/venn-p2p/venn/cmd/venn/repo"
+	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/node/httpapi"
 	"github.com/venn-p2p/venn/testnet"
 	"github.com/venn-p2p/venn/testnet/page"
@@ -24,13 +26,16 @@ import (
 // evil sets a terminal's title, clears it, begins a line and turns the direction of writing.
 const evil = "\x1b]0;title\a\x1b[2J\nvenn: forged \u009b1m\u202e\U000e0041\x7f"
 
-// spoil sets all strings in v to a text.
+// spoil sets all strings in v to a text, except ids of peers, which are bytes.
 func spoil(v reflect.Value, text string) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		spoil(v.Elem(), text)
 	case reflect.String:
+		if v.Type() == reflect.TypeFor[peer.ID]() {
+			text = string(must(peer.Decode(someone)))
+		}
 		v.SetString(text)
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
@@ -54,7 +59,7 @@ func daemonSaying(t *testing.T, text string) (dir string) {
 	t.Helper()
 	answers := map[string][]any{
 		"find": {new(httpapi.Provider), new(httpapi.FindEnd)}, "cover": {new(httpapi.Cover), new(httpapi.CoverEnd)}, "join": {new(httpapi.Key), new(httpapi.JoinEnd)},
-		"peers": {new([]httpapi.Peer)}, "neighbours": {new([]httpapi.Neighbour)}, "similar": {new([]httpapi.Similar)}, "overlap": {new(httpapi.Overlap)},
+		"peers": {new([]httpapi.Peer)}, "neighbours": {new([]node.Neighbour)}, "similar": {new([]node.Similar)}, "overlap": {new(httpapi.Overlap)},
 		"status": {new(httpapi.Status)}, "id": {new(httpapi.ID)}, "ping": {new(httpapi.Ping)}, "events": {new(httpapi.Event)}, "keys": {new(httpapi.Key)}, "keys/has": {new(httpapi.Has)},
 	}
 	return daemonOf(t, func(w http.ResponseWriter, req *http.Request) {

@@ -18,6 +18,7 @@ import (
 	"github.com/urfave/cli/v3"
 	"golang.org/x/term"
 
+	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/node/httpapi"
 	"github.com/venn-p2p/venn/testnet/page"
 )
@@ -125,13 +126,13 @@ func lookOnce(ctx context.Context, cl *client) (m moment, err error) {
 	if m.Peers, err = get[[]httpapi.Peer](ctx, cl, "peers", nil); err != nil {
 		return m, err
 	}
-	neighbours, err := get[[]httpapi.Neighbour](ctx, cl, "neighbours", nil)
+	neighbours, err := get[[]node.Neighbour](ctx, cl, "neighbours", nil)
 	if err != nil {
 		return m, err
 	}
 	m.Kinds = make(map[string]string)
 	for _, n := range neighbours {
-		m.Kinds[n.ID] = n.Kind
+		m.Kinds[n.Peer.String()] = n.Kind
 	}
 	body, err := cl.do(ctx, "GET", "/debug/metrics/prometheus", nil, nil)
 	if err != nil {
@@ -184,7 +185,7 @@ func writeTop(w io.Writer, now, before moment, width, peers int) error {
 		return fmt.Sprintf("%.1f", (now.Metrics[name]-before.Metrics[name])/now.At.Sub(before.At).Seconds())
 	}
 	fmt.Fprintf(w, "%s  %d keys  %s\n\n", s.ID, s.Keys, now.At.Format("15:04:05"))
-	fmt.Fprintf(w, "linked peers  %-6d connections  %-6d summaries held  %d, %d bytes\n", s.Peers, s.Connections, s.Summaries, s.SummaryBytes)
+	fmt.Fprintf(w, "linked peers  %-6d connections  %-6d summaries held  %d, %d bytes\n", s.Links, s.Connections, s.Origins, s.BytesHeld)
 	fmt.Fprintf(w, "queries a second  %-8s messages a second  %-8s expected false matches  %.3g\n", rate("venn_queries_total"), rate("venn_query_messages_total"), s.FalseMatches)
 	for _, way := range []string{"sent", "received"} {
 		used, may := "venn_budget_used_bytes_total "+way, now.Metrics["venn_budget_bytes_per_second "+way]

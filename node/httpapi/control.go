@@ -45,28 +45,17 @@ func (a *api) id(w http.ResponseWriter, _ *http.Request) error {
 
 // Status is the node's state, with its counts so far.
 type Status struct {
-	ID           string            `json:"id"`
-	Version      string            `json:"version,omitempty"`
-	Keys         int               `json:"keys"`
-	Epoch        string            `json:"epoch,omitempty"` // of the last summary
-	Connections  int               `json:"connections"`
-	Peers        int               `json:"peers"`                // that hello was said with
-	OtherSeed    int               `json:"other_seed,omitempty"` // of these, of another seed number
-	Summaries    int               `json:"summaries"`            // of others held
-	Unrotated    int               `json:"unrotated,omitempty"`  // of these, under the previous seed alone
-	SummaryBytes int               `json:"summary_bytes"`        // of these
-	Covered      float64           `json:"covered"`              // share of the network in which everybody is known, in [0, 1]
-	Range        string            `json:"range,omitempty"`      // that this share is: first bits of places, or all
-	Contacts     int               `json:"contacts"`             // peers that a search can ask about the rest
-	FalseMatches float64           `json:"false_matches"`        // expected for a query for a key that nobody holds
-	PubsubBytes  int               `json:"pubsub_bytes"`
-	DirectBytes  int               `json:"direct_bytes"`
-	Reach        Reach             `json:"reach"`
-	Bootstrap    map[string]string `json:"bootstrap,omitempty"` // peers to begin at, see Standing
-	Refused      map[string]uint64 `json:"refused"`
-	Dropped      map[string]uint64 `json:"dropped"`
-	Removals     string            `json:"removals,omitempty"` // a mark that changes when keys are removed
-	Mirror       *Mirror           `json:"mirror,omitempty"`   // absent: there is none
+	ID      string `json:"id"`
+	Version string `json:"version,omitempty"`
+	Keys    int    `json:"keys"`
+	Epoch   string `json:"epoch,omitempty"` // of the last summary
+	node.Figures
+	Reach     Reach             `json:"reach"`
+	Bootstrap map[string]string `json:"bootstrap,omitempty"` // peers to begin at, see Standing
+	Refused   map[string]uint64 `json:"refused"`
+	Dropped   map[string]uint64 `json:"dropped"`
+	Removals  string            `json:"removals,omitempty"` // a mark that changes when keys are removed
+	Mirror    *Mirror           `json:"mirror,omitempty"`   // absent: there is none
 }
 
 // Standing returns a text for the error of a bootstrap peer: that it is full, is of another network, does not answer,
@@ -84,10 +73,8 @@ func (a *api) status(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	out := Status{
-		ID: a.Node.ID().String(), Version: a.Version, Keys: s.Keys, Connections: s.Connections, Peers: s.Links,
-		OtherSeed: s.OtherSeed, Summaries: s.Origins, Unrotated: s.Unrotated, SummaryBytes: s.BytesHeld, Covered: s.Covered, Range: s.Range, Contacts: s.Contacts,
-		FalseMatches: s.FalseMatches, PubsubBytes: s.PubsubBytes,
-		DirectBytes: s.DirectBytes, Reach: reach(a.Node.Host()), Bootstrap: make(map[string]string), Refused: s.Refused, Dropped: s.Dropped,
+		ID: a.Node.ID().String(), Version: a.Version, Keys: s.Keys, Figures: s.Figures, Reach: reach(a.Node.Host()),
+		Bootstrap: make(map[string]string), Refused: s.Refused, Dropped: s.Dropped,
 	}
 	for p, standing := range s.Bootstrap {
 		out.Bootstrap[p.String()] = Standing(standing)
@@ -174,43 +161,12 @@ func (a *api) known(ctx context.Context, p node.PeerStatus) (addresses, by []str
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// Neighbour is a peer that the node keeps a connection with.
-type Neighbour struct {
-	ID    string    `json:"id"`
-	Kind  string    `json:"kind"`            // overlap, near, random or inbound
-	Share *Interval `json:"share,omitempty"` // of our keys that it holds, if that is known
-}
-
-// Interval is an estimate, with bounds that hold with a confidence.
-type Interval struct {
-	Value      float64 `json:"value"`
-	Low        float64 `json:"low"`
-	High       float64 `json:"high"`
-	Confidence float64 `json:"confidence"`
-}
-
-func interval(i estimate.Interval) Interval { return Interval{i.Value, i.Low, i.High, i.Confidence} }
-
 func (a *api) neighbours(w http.ResponseWriter, r *http.Request) error {
 	all, err := a.Node.Neighbours(r.Context())
 	if err != nil {
 		return err
 	}
-	out := make([]Neighbour, len(all))
-	for i, n := range all {
-		out[i] = Neighbour{ID: n.Peer.String(), Kind: n.Kind}
-		if n.Share.Confidence > 0 {
-			out[i].Share = new(interval(n.Share))
-		}
-	}
-	return writeJSON(w, out)
-}
-
-// Similar is a peer that holds some of the node's keys.
-type Similar struct {
-	ID    string   `json:"id"`
-	Share Interval `json:"share"` // of our keys that it holds
-	Keys  int      `json:"keys"`  // that it holds in all
+	return writeJSON(w, append([]node.Neighbour{}, all...)) // [] for none
 }
 
 // similar lists the peers that hold the most of the node's keys.
@@ -223,21 +179,17 @@ func (a *api) similar(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out := make([]Similar, len(all))
-	for i, s := range all {
-		out[i] = Similar{s.Peer.String(), interval(s.Share), s.Keys}
-	}
-	return writeJSON(w, out)
+	return writeJSON(w, append([]node.Similar{}, all...)) // [] for none
 }
 
 // Overlap estimates the overlap of two nodes' collections.
 type Overlap struct {
-	Keys        [2]float64 `json:"keys"`   // of the first and the second
-	Common      Interval   `json:"common"` // keys of both
-	Jaccard     float64    `json:"jaccard"`
-	Containment float64    `json:"containment"` // share of the first's keys that the second has
-	Saturated   bool       `json:"saturated"`   // no estimate is possible
-	Method      string     `json:"method"`
+	Keys        [2]float64        `json:"keys"`   // of the first and the second
+	Common      estimate.Interval `json:"common"` // keys of both
+	Jaccard     float64           `json:"jaccard"`
+	Containment float64           `json:"containment"` // share of the first's keys that the second has
+	Saturated   bool              `json:"saturated"`   // no estimate is possible
+	Method      string            `json:"method"`
 }
 
 // overlap compares a peer with this node, or with another peer.
@@ -261,7 +213,7 @@ func (a *api) overlap(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	return writeJSON(w, Overlap{
-		[2]float64{o.N1, o.N2}, interval(o.Intersection), o.Jaccard, o.Containment, o.Intersection.Saturated, o.Method,
+		[2]float64{o.N1, o.N2}, o.Intersection, o.Jaccard, o.Containment, o.Intersection.Saturated, o.Method,
 	})
 }
 

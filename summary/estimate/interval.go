@@ -11,9 +11,11 @@ var errRange = errors.New("out of range")
 
 // Interval is an estimate: its value, and the bounds between which the truth lies with the stated confidence.
 type Interval struct {
-	Value, Low, High float64
-	Confidence       float64 // between 0 and 1
-	Saturated        bool    // an array was full: Value and High are +Inf, Low is a bound that holds with Confidence
+	Value      float64 `json:"value"`
+	Low        float64 `json:"low"`
+	High       float64 `json:"high"`
+	Confidence float64 `json:"confidence"` // between 0 and 1
+	Saturated  bool    `json:"-"`          // an array was full: Value and High are +Inf, Low is a bound that holds with Confidence
 }
 
 // around returns the normal interval centred on value.
