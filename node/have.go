@@ -103,15 +103,13 @@ var haveAgain = []time.Duration{20 * time.Millisecond, 200 * time.Millisecond, 5
 
 // have asks the peer of a record which of the keys it holds.
 func (n *Node) have(ctx context.Context, to wire.Record, keys [][]byte, e errand) (has []bool, rtt time.Duration, err error) {
-	for i, wait := range haveAgain {
-		if has, rtt, err = n.haveOnce(ctx, to, keys, e); err == nil || errors.Is(err, errDial) && i+1 >= n.cfg.limits.Dials {
-			return has, rtt, err
-		}
-		if pause(ctx, wait); ctx.Err() != nil {
-			return nil, 0, err
-		}
-	}
-	return n.haveOnce(ctx, to, keys, e)
+	tries := 0
+	retry(ctx, slices.Values(haveAgain), func() bool {
+		has, rtt, err = n.haveOnce(ctx, to, keys, e)
+		tries++
+		return err == nil || errors.Is(err, errDial) && tries >= n.cfg.limits.Dials
+	})
+	return has, rtt, err
 }
 
 func (n *Node) haveOnce(ctx context.Context, to wire.Record, keys [][]byte, e errand) (has []bool, rtt time.Duration, err error) {

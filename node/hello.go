@@ -143,16 +143,20 @@ const (
 
 // helloAgain sends a hello, up to some six times, while the connection and ctx last.
 func (n *Node) helloAgain(ctx context.Context, p peer.ID, h wire.Hello) (took tookHello, err error) {
-	for paused, wait := time.Duration(0), helloPause; ; wait *= 2 {
-		if took, err = n.hello(ctx, p, h); err == nil && !took.vain() || !n.reached(p) {
-			return took, err
-		}
+	retry(ctx, helloPauses, func() bool {
+		took, err = n.hello(ctx, p, h)
+		return err == nil && !took.vain() || !n.reached(p)
+	})
+	return took, err
+}
+
+// helloPauses yields the pauses between hellos.
+func helloPauses(yield func(time.Duration) bool) {
+	paused := time.Duration(0)
+	for wait := helloPause; ; wait *= 2 {
 		drawn := wait/2 + rand.N(wait)
-		if paused += drawn; paused > helloWithin {
-			return took, err
-		}
-		if pause(ctx, drawn); ctx.Err() != nil {
-			return took, err
+		if paused += drawn; paused > helloWithin || !yield(drawn) {
+			return
 		}
 	}
 }

@@ -62,27 +62,17 @@ func (l *loop) seek(r wire.Record) {
 // gone reports whether a peer takes no connection that lasts: reach makes one, or finds one. It ends soon after ctx
 // has.
 func gone(ctx context.Context, reach func() error) bool {
-	for looks := 0; ; looks++ { // a host that closes may take one more connection, and end it
-		err := reach()
-		over := ctx.Err() != nil
-		switch {
-		case errors.Is(err, syscall.ECONNREFUSED):
-			return true
-		case over: // without room for a dial it was not looked for
-			return err != nil && !errors.Is(err, errFull)
-		case err == nil && looks >= lostLooks:
-			return false
-		}
-		pause(ctx, lostTime/(lostLooks+2))
+	var err error
+	looks := 0
+	retry(ctx, every(lostTime/(lostLooks+2)), func() bool {
+		err = reach()
+		looks++ // a host that closes may take one more connection, and end it
+		return errors.Is(err, syscall.ECONNREFUSED) || err == nil && looks > lostLooks
+	})
+	if ctx.Err() != nil && reach() == nil { // it has come back by itself
+		return false
 	}
-}
-
-// pause waits for a time, or until ctx ends.
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
-	}
+	return err != nil && !errors.Is(err, errFull) // without room for a dial it was not looked for
 }
 
 const (

@@ -159,16 +159,14 @@ func (n *Node) offerTails(from peer.ID, items []wire.TailItem, took chan<- inbox
 			in.Bytes += len(t)
 		}
 	}
-	for {
+	retry(n.ctx, every(roomPause), func() (room bool) {
 		in.Came = n.now() // until there is room, the wait is the sender's: it has sent more than its share
-		if n.in.OfferMessage(in) {
-			return nil
+		if room = n.in.OfferMessage(in); !room {
+			n.counters.Drop("tails late")
 		}
-		n.counters.Drop("tails late")
-		if pause(n.ctx, roomPause); n.ctx.Err() != nil {
-			return n.ctx.Err()
-		}
-	}
+		return room
+	})
+	return n.ctx.Err()
 }
 
 // verified returns, in the loop, nil if a signature of a tail is known to be good. Another one is left to be verified.
