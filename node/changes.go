@@ -39,15 +39,7 @@ func (n *Node) Remove(ctx context.Context, keys ...[]byte) (removed int, err err
 
 // change gives keys to f as inTurns does, and has f's changes announced.
 func (n *Node) change(ctx context.Context, keys [][]byte, f func([][]byte) (int, error)) (changed int, err error) {
-	changed, err = n.inTurns(ctx, keys, func(some [][]byte) (int, error) {
-		n.changing.Add(1) // the store holds some of the keys before they are noted as unannounced
-		defer n.changing.Add(-1)
-		did, err := f(some)
-		if did > 0 {
-			n.unannounced.add(some)
-		}
-		return did, err
-	})
+	changed, err = n.inTurns(ctx, keys, func(some [][]byte) (int, error) { return n.unannounced.change(some, f) })
 	if changed > 0 {
 		n.in.Wake()
 	}

@@ -364,7 +364,7 @@ func TestStrangersAndPrivateKeys(t *testing.T) {
 	}
 	friend := newRaw(t, n)
 	eventually(t, "it is a link", func() bool { return n.links.Linked(friend.h.ID()) })
-	eventually(t, "all is announced", func() bool { return !n.hides("") })
+	eventually(t, "the core knows all", func() bool { return !n.hides("") })
 	if got := ask(friend); got[0] || !got[1] || n.hides(wire.PeerID(friend.h.ID())) {
 		t.Errorf("a link is told %v, and that there are private keys: %v", got, n.hides(wire.PeerID(friend.h.ID())))
 	}

@@ -359,9 +359,6 @@ func (l *loop) expect(r reply) uint64 {
 
 // result handles the result of an order of the core.
 func (l *loop) result(r any) {
-	if _, tail := r.(tails.Changed); tail {
-		l.n.changing.Add(-1)
-	}
 	switch r := r.(type) {
 	case event.Input:
 		l.step(r)

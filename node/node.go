@@ -80,8 +80,6 @@ type Node struct {
 	joining     *admission.Slots                   // of joins that are served
 	dials       [len(dialsAtOnce)]*admission.Slots // of connections that are being made
 	snapshot    atomic.Pointer[snapshot]
-	changing    atomic.Int64           // calls that are changing the key store
-	untold      atomic.Bool            // there are changes that wait for an epoch
 	lastRecords map[wire.PeerID][]byte // of the last run
 	moved       atomic.Bool            // the host's addresses have changed since the loop last looked
 	checked     *keyCheck              // of the loop: the key that the core is asked for; nil: none

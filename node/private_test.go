@@ -66,7 +66,7 @@ func (l *looking) Remove(keys [][]byte) (int, error) {
 }
 
 // TestChangingHides: while the key store changes, the node says that it hides something. It says so no longer once the
-// changes are announced.
+// core knows of the changes.
 func TestChangingHides(t *testing.T) {
 	t.Parallel()
 	looks, hid := 0, 0
@@ -85,7 +85,7 @@ func TestChangingHides(t *testing.T) {
 	if looks != 2 || hid != looks {
 		t.Errorf("it hides something in %d of %d looks", hid, looks)
 	}
-	eventually(t, "all is announced", func() bool { return !n.hides("") })
+	eventually(t, "the core knows", func() bool { return !n.hides("") })
 }
 
 // TestPrivateInTurns: private keys go to their store some at a time. So no reader of the store waits for a long list,

@@ -52,7 +52,6 @@ func (l *loop) changed() {
 	if waiting, many := l.n.unannounced.waiting(); waiting > 0 {
 		l.step(core.Changed{Waiting: waiting, Many: many})
 	}
-	l.n.untold.Store(l.core.Untold())
 	l.publisher.sendSample(l.n.now())
 	if l.previous != nil && !time.Now().Before(l.n.cfg.previous.until) {
 		l.previous = nil
@@ -66,7 +65,6 @@ func (l *loop) changed() {
 func (l *loop) makeEpoch(e core.MakeEpoch) {
 	p := l.publisher
 	if e.Seed == p.seed {
-		l.n.untold.Store(true)
 		l.n.unannounced.take()
 	} else if p = l.previous; p == nil {
 		return
@@ -127,7 +125,6 @@ func (p *publisher) built(l *loop, b built) {
 	}
 	p.shape, p.epoch = b.shape, b.stream.Header().Epoch
 	l.step(event.Published{Envelope: b.envelope, Record: b.record, Stream: b.stream})
-	l.n.untold.Store(l.core.Untold())
 	h, all := b.stream.Header(), b.stream
 	p.published++
 	p.bytes = all.EncodedBytes()

@@ -3,7 +3,6 @@ package node
 import (
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -16,65 +15,18 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// unannounced holds the keys added or removed since the last tail or epoch. The key store tells which were added.
-type unannounced struct {
-	mu    sync.Mutex
-	count int
-	keys  [][]byte // nil if they are more than a tail takes
-	many  bool     // they are
-}
-
-// begin notes the keys that the node begins with.
-func (t *unannounced) begin(count int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.count += count
-	t.many = t.many || count > 0
-}
-
-// add notes keys that the key store has just added or dropped.
-func (t *unannounced) add(keys [][]byte) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.count += len(keys)
-	if t.many = t.many || t.count > tails.MaxStep; t.many {
-		t.keys = nil
-		return
-	}
-	for _, k := range keys {
-		t.keys = append(t.keys, append([]byte(nil), k...))
-	}
-}
-
-// take returns the keys, and empties t.
-func (t *unannounced) take() [][]byte {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	keys := t.keys
-	t.count, t.keys, t.many = 0, nil, false
-	return keys
-}
-
-// waiting returns the number of keys, and whether they are more than a tail takes.
-func (t *unannounced) waiting() (count int, many bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.count, t.many
-}
-
 // makeTail tells the core which fingerprints were added and removed. The key store is asked outside of the loop.
 func (l *loop) makeTail() {
 	keys := l.n.unannounced.take()
-	l.n.changing.Add(1) // until the core knows
-	l.n.tasks.Run(func() { l.n.in.Result(l.n.ctx, l.n.changes(keys)) })
+	l.n.tasks.Run(func() { l.n.in.Result(l.n.ctx, l.n.changeOf(keys)) })
 }
 
-// changes looks up whether keys are held now, and returns the change.
-func (n *Node) changes(keys [][]byte) (in tails.Changed) {
+// changeOf returns what keys have come to: whether they are held now.
+func (n *Node) changeOf(keys [][]byte) (in tails.Changed) {
 	for i, k := range keys {
 		has, err := n.has(k, false)
 		if err != nil {
-			n.unannounced.add(keys[i:]) // for the next tail, or epoch
+			n.unannounced.back(keys[i:]) // for the next tail, or epoch
 			break
 		}
 		if f := n.hasher.Fingerprint(k); has {
@@ -86,14 +38,11 @@ func (n *Node) changes(keys [][]byte) (in tails.Changed) {
 	return in
 }
 
-// hides reports whether neither a summary nor a tail shows some keys: keys that the node holds, and a linked peer may
+// hides reports whether there are keys that the core does not know of: keys that the node holds, and a linked peer may
 // find here, or keys that it has dropped. Private keys count for peers that may ask for them: others do not learn that
 // there are any.
 func (n *Node) hides(to wire.PeerID) bool {
-	if n.changing.Load() > 0 { // looked at first: a call that ends now has noted them as unannounced
-		return true
-	}
-	if waiting, _ := n.unannounced.waiting(); waiting > 0 || n.untold.Load() {
+	if n.unannounced.any() {
 		return true
 	}
 	if !n.mayAskPrivate(peer.ID(to)) {

@@ -145,6 +145,16 @@ func (m *Machine) spacing(changes int) time.Duration {
 	return min(max(time.Duration(seconds*float64(time.Second)), LeastSpacing, m.leastSpacing), MostSpacing)
 }
 
+// carried notes that an epoch or a tail is there to tell of what waited, before the machines tell others.
+func (m *Machine) carried(in event.Input) {
+	switch in := in.(type) {
+	case event.Published:
+		m.published(in.Stream.Header())
+	case tails.Changed:
+		m.announcer.tailing = false
+	}
+}
+
 // published notes that an epoch was published.
 func (m *Machine) published(h summary.Header) {
 	a := &m.announcer
@@ -175,5 +185,5 @@ func (m *Machine) slept(d time.Duration) {
 	m.announcer.previous.last -= d
 }
 
-// Untold reports whether changes wait that neither a tail nor an epoch has carried yet.
-func (m *Machine) Untold() bool { return m.announcer.building || m.announcer.waiting > 0 }
+// untold reports whether there are changes that neither a tail nor an epoch tells of yet.
+func (a *announcer) untold() bool { return a.building || a.tailing || a.waiting > 0 }

@@ -8,6 +8,7 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/tails"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -24,6 +25,7 @@ type announcing struct {
 	changed  int
 	sequence uint32
 	made     []string // what was announced, and when
+	watch    func(event.Effect)
 }
 
 func newAnnouncing(t *testing.T, keys int, c Config) *announcing {
@@ -44,6 +46,9 @@ func (a *announcing) change(keys int) {
 func (a *announcing) step(in event.Input) {
 	var next []event.Input
 	for _, e := range a.m.Step(a.now, in) {
+		if a.watch != nil {
+			a.watch(e)
+		}
 		switch e := e.(type) {
 		case event.Wake:
 			a.wake = e.At
@@ -165,6 +170,43 @@ func TestAnnounceFails(t *testing.T) {
 	a.fails = false
 	a.run(2 * time.Minute)
 	a.want("500ms epoch", "20.5s epoch", "40.5s epoch")
+}
+
+// TestAnnounceHides: while changes wait for an epoch, links hear that the summary does not show all. The tail or the epoch
+// that shows the rest says no such thing.
+func TestAnnounceHides(t *testing.T) {
+	heard := map[bool]int{}
+	a := newAnnouncing(t, 1000, Config{Tails: tails.Config{Hides: func(wire.PeerID) bool { return false }}})
+	a.watch = func(e event.Effect) {
+		if s, ok := e.(tails.Send); ok {
+			for _, it := range s.Items {
+				heard[it.Hides]++
+			}
+		}
+	}
+	link := func(p wire.PeerID) {
+		a.step(event.LinkOpened{Peer: p})
+		a.step(event.HelloReceived{Peer: p, Hello: wire.Hello{Tails: true}})
+	}
+	a.run(10 * time.Second)
+	link("p")
+	a.change(3)
+	a.run(11 * time.Second)
+	if heard[true] > 0 || heard[false] < 2 {
+		t.Errorf("with a tail, links hear %v", heard)
+	}
+	a.change(tails.MaxStep + 1)
+	clear(heard)
+	link("q")
+	a.run(12 * time.Second)
+	if heard[true] == 0 || heard[false] > 0 {
+		t.Errorf("until the epoch, links hear %v", heard)
+	}
+	clear(heard)
+	a.run(13 * time.Second)
+	if heard[true] > 0 || heard[false] == 0 {
+		t.Errorf("with the epoch, links hear %v", heard)
+	}
 }
 
 // TestAnnounceRotation: while a network rotates, there are epochs under both seeds. Those under the previous one cost

@@ -14,6 +14,7 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/tails"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -54,7 +55,7 @@ type wake struct {
 type Config struct {
 	Overlay overlay.Config
 	Routing routing.Config // without Incomplete, the overlay's counts
-	Tails   tails.Config   // Sign, Verify and Hides count; without Verify there are no tails
+	Tails   tails.Config   // Sign, Verify, Busy, and Hides for what the core does not know; no Verify: no tails
 
 	Spacing time.Duration // least time between epochs, up to MostSpacing; 0: LeastSpacing
 }
@@ -77,6 +78,9 @@ func New(c Config) (*Machine, error) {
 	m.formats = newFormats(o.Format)
 	if t.Verify != nil {
 		t.Self, t.Seed, t.Header, t.Room, t.Rate, t.Pulse = o.Self, o.Seed, m.header, m.room, ov.Rates, m.pulse
+		if hides := t.Hides; hides != nil {
+			t.Hides = func(to wire.PeerID) bool { return m.announcer.untold() || hides(to) }
+		}
 		m.Tails = tails.New(t)
 		m.machines[1] = m.Tails
 	}
@@ -107,6 +111,7 @@ func (m *Machine) happened(in event.Input) {
 	if in.For() == 0 {
 		panic(fmt.Sprintf("core: input of type %T", in))
 	}
+	m.carried(in)
 	for i := range m.machines {
 		if in.For()>>i&1 == 1 && m.machines[i] != nil && !m.strange(i, in) {
 			m.step(i, in)
@@ -130,10 +135,6 @@ func (m *Machine) take(in event.Input) {
 		m.announcer.epochs.move(m.now)
 	case Slept:
 		m.slept(in.Time)
-	case event.Published:
-		m.published(in.Stream.Header())
-	case tails.Changed:
-		m.announcer.tailing = false
 	case event.Answered:
 		m.answered(in)
 	case event.HelloReceived:
