@@ -157,15 +157,15 @@ func TestHellosAreOpenedOutside(t *testing.T) {
 	for range 16 {
 		h.Records = append(h.Records, newStranger(t).record(t, 1))
 	}
-	before, said := n.cfg.headers.Opened(), make(chan error, 1)
+	before, said := n.cfg.headers.Verified(), make(chan error, 1)
 	look(t, n, func(*loop) { // the loop stands still meanwhile
 		go func() {
 			_, err := r.exchange(n, HelloID, frame(h.Append(nil)))
 			said <- err
 		}()
-		for end := time.Now().Add(time.Minute); n.cfg.headers.Opened() < before+16; time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(time.Minute); n.cfg.headers.Verified() < before+16; time.Sleep(time.Millisecond) {
 			if time.Now().After(end) {
-				t.Errorf("%d opened outside the loop, want 16", n.cfg.headers.Opened()-before)
+				t.Errorf("%d opened outside the loop, want 16", n.cfg.headers.Verified()-before)
 				return
 			}
 		}

@@ -18,7 +18,7 @@ import (
 type Cache struct {
 	envelopes  *lru.Cache[[sha256.Size]byte, opened]
 	signatures *lru.Cache[[sha256.Size]byte, struct{}] // good ones
-	count      atomic.Int64                            // of envelopes opened
+	count      atomic.Int64                            // of envelopes verified
 }
 
 // signaturesEach is the number of signatures remembered for each envelope; together they take some 150 bytes.
@@ -106,5 +106,5 @@ func (c *Cache) Keep(envelope []byte) []byte {
 	return slices.Clone(envelope)
 }
 
-// Opened returns how many envelopes were verified so far.
-func (c *Cache) Opened() int { return int(c.count.Load()) }
+// Verified returns how many envelopes were verified so far.
+func (c *Cache) Verified() int { return int(c.count.Load()) }
