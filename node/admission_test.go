@@ -35,10 +35,7 @@ func limitedHost(t *testing.T, gib int) host.Host {
 	limits := rcmgr.DefaultLimits
 	libp2p.SetDefaultServiceLimits(&limits)
 	SetServiceLimits(&limits)
-	m, err := rcmgr.NewResourceManager(rcmgr.NewFixedLimiter(limits.Scale(int64(gib)<<30, 4096*gib)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(rcmgr.NewResourceManager(rcmgr.NewFixedLimiter(limits.Scale(int64(gib)<<30, 4096*gib))))
 	return hostWith(t, libp2p.ResourceManager(m))
 }
 

@@ -128,10 +128,7 @@ func TestAPIIsUsed(t *testing.T) {
 			t.Fatalf("%s: %v", pattern, err)
 		}
 		for _, name := range files {
-			b, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := must(os.ReadFile(name))
 			text.Write(b)
 		}
 	}

@@ -18,10 +18,7 @@ func TestRejoin(t *testing.T) {
 	a, b := newNode(t, WithBootstrap(peer.AddrInfo{ID: c.ID()})), newNode(t) // no address of c is known yet
 	<-a.Begun()
 	connect(t, a, b)
-	linked := func(p peer.ID) (is bool) {
-		look(t, a, func(l *loop) { is = l.links[p] != nil })
-		return is
-	}
+	linked := func(p peer.ID) bool { return inLoop(t, a, func(l *loop) bool { return l.links[p] != nil }) }
 	eventually(t, "a link", func() bool { return linked(b.ID()) })
 
 	a.host.Peerstore().AddAddrs(c.ID(), c.host.Addrs(), peerstore.PermanentAddrTTL)

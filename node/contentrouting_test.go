@@ -17,10 +17,7 @@ var _ routinghelpers.ProvideManyRouter = (*Node)(nil)
 
 func hashOf(t testing.TB, text string) mh.Multihash {
 	t.Helper()
-	h, err := mh.Sum([]byte(text), mh.SHA2_256, -1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must(mh.Sum([]byte(text), mh.SHA2_256, -1))
 	return h
 }
 

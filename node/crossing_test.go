@@ -304,7 +304,6 @@ func TestNextVersion(t *testing.T) {
 }
 
 // reads returns the newest format that one node may write to another.
-func reads(t *testing.T, n, to *Node) (f wire.Format) {
-	look(t, n, func(l *loop) { f = l.core.Overlay.Reads(wire.PeerID(to.ID())) })
-	return f
+func reads(t *testing.T, n, to *Node) wire.Format {
+	return inLoop(t, n, func(l *loop) wire.Format { return l.core.Overlay.Reads(wire.PeerID(to.ID())) })
 }

@@ -52,10 +52,7 @@ func TestDatastore(t *testing.T) {
 // TestOneStore: a node takes one place for its keys, under the seed of its network.
 func TestOneStore(t *testing.T) {
 	memory := func() ds.Batching { return dssync.MutexWrap(ds.NewMapDatastore()) }
-	s, err := store.Open(t.Context(), memory(), summary.Seed{Network: "venn", Number: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(store.Open(t.Context(), memory(), summary.Seed{Network: "venn", Number: 1}))
 	defer func() { _ = s.Close() }()
 	h := newHost(t)
 	for name, opts := range map[string][]Option{

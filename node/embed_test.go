@@ -105,10 +105,7 @@ func TestAddressFilter(t *testing.T) {
 func TestQueryEvents(t *testing.T) {
 	t.Parallel()
 	nodes := meshOf(t, 3, 10)
-	hash, err := mh.Sum([]byte("x"), mh.SHA2_256, -1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	hash := must(mh.Sum([]byte("x"), mh.SHA2_256, -1))
 	c := cid.NewCidV1(cid.Raw, hash)
 	if err := nodes[1].ProvideOnce(hash); err != nil {
 		t.Fatal(err)

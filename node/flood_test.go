@@ -23,10 +23,7 @@ import (
 // It counts the connections opened, and those of them that the host let get as far as noise.
 func flood(ctx context.Context, t testing.TB, n *Node, rate int) (opened, begun *atomic.Int64) {
 	t.Helper()
-	to, err := manet.ToNetAddr(n.host.Addrs()[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	to := must(manet.ToNetAddr(n.host.Addrs()[0]))
 	opened, begun = new(atomic.Int64), new(atomic.Int64)
 	var wg sync.WaitGroup
 	t.Cleanup(wg.Wait)

@@ -27,10 +27,7 @@ import (
 // managed is a host with a connection manager, as most programs have it.
 func managed(t testing.TB) (host.Host, *connmgr.BasicConnMgr) {
 	t.Helper()
-	cm, err := connmgr.NewConnManager(100, 200)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cm := must(connmgr.NewConnManager(100, 200))
 	return hostOf(t, libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"), libp2p.ConnectionManager(cm), libp2p.DisableRelay()), cm
 }
 
@@ -133,10 +130,7 @@ func shared(t *testing.T, use func(*testing.T, host.Host, *connmgr.BasicConnMgr,
 	n := nodeOn(t, h)
 	other := newHost(t)
 	other.SetStreamHandler("/app/1", func(s network.Stream) { _, _ = io.Copy(io.Discard, s) })
-	identified, err := other.EventBus().Subscribe(new(event.EvtPeerIdentificationCompleted))
-	if err != nil {
-		t.Fatal(err)
-	}
+	identified := must(other.EventBus().Subscribe(new(event.EvtPeerIdentificationCompleted)))
 	defer func() { _ = identified.Close() }()
 	if err := n.dial(t.Context(), peer.AddrInfo{ID: other.ID(), Addrs: other.Addrs()}, forQuery); err != nil {
 		t.Fatal(err)
@@ -167,18 +161,9 @@ func TestOtherPubsub(t *testing.T) {
 	var subs []*pubsub.Subscription
 	var tops []*pubsub.Topic
 	for _, h := range []host.Host{ha, hb} {
-		ps, err := pubsub.NewGossipSub(ctx, h)
-		if err != nil {
-			t.Fatal(err)
-		}
-		top, err := ps.Join("app")
-		if err != nil {
-			t.Fatal(err)
-		}
-		sub, err := top.Subscribe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		ps := must(pubsub.NewGossipSub(ctx, h))
+		top := must(ps.Join("app"))
+		sub := must(top.Subscribe())
 		tops, subs = append(tops, top), append(subs, sub)
 	}
 	a, b := nodeOn(t, ha), nodeOn(t, hb)

@@ -62,10 +62,7 @@ func hostOn(t testing.TB, transport string, opts ...libp2p.Option) host.Host {
 // hostOf returns a host with some options, and libp2p's defaults. It is closed with the test.
 func hostOf(t testing.TB, opts ...libp2p.Option) host.Host {
 	t.Helper()
-	h, err := libp2p.New(opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must(libp2p.New(opts...))
 	t.Cleanup(func() { _ = h.Close() })
 	return h
 }
@@ -82,10 +79,7 @@ func nodeOn(t testing.TB, h host.Host, opts ...Option) *Node {
 		log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		opts = append([]Option{WithLogger(log)}, opts...)
 	}
-	n, err := New(h, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must(New(h, opts...))
 	t.Cleanup(func() {
 		if t.Failed() {
 			s, err := n.Status(context.Background())
@@ -130,10 +124,7 @@ func add(t testing.TB, n *Node, keys ...[]byte) {
 // subscribe returns the events of some types that happen to a node from now on.
 func subscribe(t testing.TB, n *Node, types ...any) <-chan any {
 	t.Helper()
-	sub, err := n.host.EventBus().Subscribe(types)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sub := must(n.host.EventBus().Subscribe(types))
 	t.Cleanup(func() { _ = sub.Close() })
 	return sub.Out()
 }
@@ -192,6 +183,13 @@ func look(t testing.TB, n *Node, f func(*loop)) {
 	if err := n.view(t.Context(), f); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// inLoop returns what f returns in the loop of a node.
+func inLoop[T any](t testing.TB, n *Node, f func(*loop) T) (out T) {
+	t.Helper()
+	look(t, n, func(l *loop) { out = f(l) })
+	return out
 }
 
 // statusOf returns the status of a node that runs.

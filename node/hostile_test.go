@@ -244,10 +244,7 @@ func wrongDelta(t *testing.T, n *Node, r *raw) {
 	r.serve(t, n, o)
 	learned(t, n, o)
 	next := o.again(t, "o", 101, summary.Epoch{Generation: 1, Sequence: 2})
-	relative, err := next.stream.RunRelative(0, next.stream.Parts(), o.stream, o.stream.Parts())
-	if err != nil {
-		t.Fatal(err)
-	}
+	relative := must(next.stream.RunRelative(0, next.stream.Parts(), o.stream, o.stream.Parts()))
 	delta := relative.Bytes
 	delta[len(delta)-1] ^= 1
 	r.owes(t, n, next)

@@ -42,10 +42,7 @@ func killable(t *testing.T, transport string) (peer.AddrInfo, func()) {
 	cmd := exec.Command(os.Args[0], "-test.run=^TestKilledPeer$", "-test.timeout=5m")
 	cmd.Env = append(os.Environ(), killedVariable+"="+transport)
 	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must(cmd.StdoutPipe())
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -58,10 +55,7 @@ func killable(t *testing.T, transport string) (peer.AddrInfo, func()) {
 	if len(words) < 2 {
 		t.Fatalf("%q", lines.Text())
 	}
-	id, err := peer.Decode(words[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := must(peer.Decode(words[0]))
 	info := peer.AddrInfo{ID: id}
 	for _, w := range words[1:] {
 		info.Addrs = append(info.Addrs, ma.StringCast(w))
@@ -148,10 +142,7 @@ func TestKilled9(t *testing.T) {
 			return all
 		})
 	}
-	linked := func(n *Node) (is bool) {
-		look(t, n, func(l *loop) { is = l.links[killed.ID] != nil })
-		return is
-	}
+	linked := func(n *Node) bool { return inLoop(t, n, func(l *loop) bool { return l.links[killed.ID] != nil }) }
 	eventually(t, "the first is linked", func() bool { return linked(nodes[0]) })
 	links := map[*Node]bool{}
 	for _, n := range nodes[:7] {
@@ -171,9 +162,8 @@ func TestKilled9(t *testing.T) {
 	}
 	var byLinked, byAll time.Duration
 	for _, n := range nodes[:7] {
-		eventually(t, "it is counted on no more", func() (out bool) {
-			look(t, n, func(l *loop) { out = l.core.Routing.Suspected(victim) })
-			return out
+		eventually(t, "it is counted on no more", func() bool {
+			return inLoop(t, n, func(l *loop) bool { return l.core.Routing.Suspected(victim) })
 		})
 		if byAll = max(byAll, time.Since(dead)); links[n] {
 			byLinked = max(byLinked, time.Since(dead))

@@ -20,10 +20,7 @@ func TestOpenAndClose(t *testing.T) {
 	other := newNode(t)
 	add(t, other, []byte("of the other"))
 	once := func() {
-		n, err := New(h)
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must(New(h))
 		add(t, n, keysOf("k", 10)...)
 		if err := n.Connect(t.Context(), info(other)); err != nil {
 			t.Fatal(err)

@@ -12,10 +12,7 @@ import (
 // gathered are the values of all metrics, as name or name{label values}; of a histogram, how many were observed.
 func gathered(t *testing.T, reg *prometheus.Registry) map[string]float64 {
 	t.Helper()
-	families, err := reg.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	families := must(reg.Gather())
 	out := make(map[string]float64)
 	for _, f := range families {
 		for _, m := range f.GetMetric() {

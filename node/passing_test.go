@@ -42,10 +42,7 @@ func TestPassingIsNotMet(t *testing.T) {
 // updated tells a node that a peer has protocols that it had not.
 func updated(t *testing.T, n *Node, p peer.ID, added ...protocol.ID) {
 	t.Helper()
-	emitter, err := n.host.EventBus().Emitter(new(event.EvtPeerProtocolsUpdated))
-	if err != nil {
-		t.Fatal(err)
-	}
+	emitter := must(n.host.EventBus().Emitter(new(event.EvtPeerProtocolsUpdated)))
 	defer func() { _ = emitter.Close() }()
 	if err := emitter.Emit(event.EvtPeerProtocolsUpdated{Peer: p, Added: added}); err != nil {
 		t.Fatal(err)

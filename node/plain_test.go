@@ -36,18 +36,9 @@ func newPlain(t *testing.T, o origin, nodes ...*Node) plainPeer {
 	h := hostWith(t, libp2p.Identity(o.key), libp2p.ResourceManager(&network.NullResourceManager{}))
 	ctx, cancel := context.WithCancel(context.Background())
 	t.Cleanup(cancel)
-	ps, err := pubsub.NewGossipSub(ctx, h, Gossip(false), pubsub.WithLogger(slog.New(slog.NewTextHandler(io.Discard, nil))))
-	if err != nil {
-		t.Fatal(err)
-	}
-	topic, err := ps.Join(Topic("venn"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	sub, err := topic.Subscribe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	ps := must(pubsub.NewGossipSub(ctx, h, Gossip(false), pubsub.WithLogger(slog.New(slog.NewTextHandler(io.Discard, nil)))))
+	topic := must(ps.Join(Topic("venn")))
+	sub := must(topic.Subscribe())
 	for _, n := range nodes {
 		if err := h.Connect(ctx, info(n)); err != nil {
 			t.Fatal(err)
@@ -103,10 +94,7 @@ func TestPlainPeerGetsTheSample(t *testing.T) {
 	if err != nil || h.N != len(keys) || h.Origin != string(n.ID()) {
 		t.Fatalf("header %+v, %v", h, err)
 	}
-	none, err := summary.NewPrefix(h)
-	if err != nil {
-		t.Fatal(err)
-	}
+	none := must(summary.NewPrefix(h))
 	sample, err := none.Extend(parts.Run)
 	if err != nil || sample.Parts() != 1 || sample.FalsePositiveRate() == 1 {
 		t.Fatalf("sample of %d parts, %v", sample.Parts(), err)

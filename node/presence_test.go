@@ -129,9 +129,8 @@ func TestDeath(t *testing.T) {
 	eventually(t, "c knows a", func() bool { return knows(c, a) && knows(b, a) })
 	_ = a.host.Close()
 	for _, n := range []*Node{b, c} {
-		eventually(t, "a is in doubt", func() (out bool) {
-			look(t, n, func(l *loop) { out = l.core.Routing.Suspected(wire.PeerID(a.ID())) })
-			return out
+		eventually(t, "a is in doubt", func() bool {
+			return inLoop(t, n, func(l *loop) bool { return l.core.Routing.Suspected(wire.PeerID(a.ID())) })
 		})
 	}
 	eventually(t, "nobody but a is asked", func() bool { // b, until it has said what it holds

@@ -244,10 +244,7 @@ func newOrigin(t testing.TB, name string, keys int) origin {
 // originWith is newOrigin with a key.
 func originWith(t testing.TB, key crypto.PrivKey, name string, keys int) origin {
 	t.Helper()
-	id, err := peer.IDFromPrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := must(peer.IDFromPrivateKey(key))
 	o := origin{id: id, key: key, record: stranger{key, id}.record(t, 1).Envelope}
 	return o.of(t, summary.Seed{Network: "venn"}, name, keys, summary.Epoch{Generation: 1, Sequence: 1})
 }
@@ -275,17 +272,9 @@ func (o origin) of(t testing.TB, seed summary.Seed, name string, keys int, e sum
 	if o.stream != nil {
 		head.Shape = o.stream.Header().Shape // as long as it fits, deltas are made
 	}
-	stream, err := summary.Build(fps, head)
-	if err != nil {
-		t.Fatal(err)
-	}
-	payload, err := stream.Header().AppendBinary(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if o.envelope, err = signed.HeaderSigner(o.key)(payload); err != nil {
-		t.Fatal(err)
-	}
+	stream := must(summary.Build(fps, head))
+	payload := must(stream.Header().AppendBinary(nil))
+	o.envelope = must(signed.HeaderSigner(o.key)(payload))
 	o.stream = stream
 	return o
 }

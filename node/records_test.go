@@ -35,10 +35,7 @@ func listener(t testing.TB) (ma.Multiaddr, *atomic.Int64) {
 // listenerOf is listener with what it does with a connection.
 func listenerOf(t testing.TB, take func(net.Conn)) (ma.Multiaddr, *atomic.Int64) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must(net.Listen("tcp", "127.0.0.1:0"))
 	t.Cleanup(func() { _ = l.Close() })
 	taken := new(atomic.Int64)
 	go func() {
@@ -51,10 +48,7 @@ func listenerOf(t testing.TB, take func(net.Conn)) (ma.Multiaddr, *atomic.Int64)
 			take(c)
 		}
 	}()
-	a, err := manet.FromNetAddr(l.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(manet.FromNetAddr(l.Addr()))
 	return a, taken
 }
 
@@ -103,10 +97,7 @@ func TestOldRecordAfterOthers(t *testing.T) {
 func TestOldRecordAfterRestart(t *testing.T) {
 	fresh, old := ma.StringCast("/ip4/1.2.3.4/tcp/1"), ma.StringCast("/ip4/5.6.7.8/tcp/1")
 	d, s := dssync.MutexWrap(ds.NewMapDatastore()), newStranger(t)
-	st, err := store.Open(t.Context(), d, newNode(t).cfg.seed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := must(store.Open(t.Context(), d, newNode(t).cfg.seed))
 	if err := st.SavePeers(t.Context(), []store.Peer{{ID: s.id, Record: s.record(t, 200, fresh).Envelope}}); err != nil {
 		t.Fatal(err)
 	}
@@ -133,10 +124,7 @@ func TestOwnRecordAfterRestart(t *testing.T) {
 	before := ma.StringCast("/ip4/1.2.3.4/tcp/1")
 	s, seed := newStranger(t), newNode(t).cfg.seed
 	kept := func() *store.Store {
-		st, err := store.Open(t.Context(), dssync.MutexWrap(ds.NewMapDatastore()), seed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		st := must(store.Open(t.Context(), dssync.MutexWrap(ds.NewMapDatastore()), seed))
 		if err := st.SavePeers(t.Context(), []store.Peer{{ID: s.id, Record: s.record(t, ahead, before).Envelope}}); err != nil {
 			t.Fatal(err)
 		}

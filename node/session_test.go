@@ -44,9 +44,8 @@ func TestLinkBegunAgain(t *testing.T) {
 	add(t, a, []byte("before"))
 	connect(t, a, b)
 	knows := func(key string) func() bool {
-		return func() (is bool) {
-			look(t, b, func(l *loop) { is = l.core.Matches(wire.PeerID(a.ID()), b.hasher.Fingerprint([]byte(key))) })
-			return is
+		return func() bool {
+			return inLoop(t, b, func(l *loop) bool { return l.core.Matches(wire.PeerID(a.ID()), b.hasher.Fingerprint([]byte(key))) })
 		}
 	}
 	eventually(t, "a summary", knows("before"))
@@ -79,9 +78,8 @@ func TestFailureOlderThanLink(t *testing.T) {
 	p := wire.PeerID(b.ID())
 	before := a.now()
 	connect(t, a, b)
-	eventually(t, "a link", func() (is bool) {
-		look(t, a, func(l *loop) { is = l.linked(b.ID()).session != 0 })
-		return is
+	eventually(t, "a link", func() bool {
+		return inLoop(t, a, func(l *loop) bool { return l.linked(b.ID()).session != 0 })
 	})
 	for _, late := range []bool{true, false} {
 		look(t, a, func(l *loop) {

@@ -18,10 +18,7 @@ import (
 // blackHole returns where datagrams are taken and nothing is answered.
 func blackHole(t testing.TB) peer.AddrInfo {
 	t.Helper()
-	c, err := net.ListenPacket("udp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must(net.ListenPacket("udp4", "127.0.0.1:0"))
 	t.Cleanup(func() { _ = c.Close() })
 	port := c.LocalAddr().(*net.UDPAddr).Port
 	return peer.AddrInfo{ID: test.RandPeerIDFatal(t), Addrs: []ma.Multiaddr{ma.StringCast(fmt.Sprintf("/ip4/127.0.0.1/udp/%d/quic-v1", port))}}
@@ -34,9 +31,8 @@ func TestSilentDial(t *testing.T) {
 	hole := blackHole(t)
 	begun, done := time.Now(), make(chan error, 1)
 	go func() { done <- n.Connect(t.Context(), hole) }()
-	eventually(t, "it is counted on no more", func() (out bool) {
-		look(t, n, func(l *loop) { out = l.core.Routing.Suspected(wire.PeerID(hole.ID)) })
-		return out
+	eventually(t, "it is counted on no more", func() bool {
+		return inLoop(t, n, func(l *loop) bool { return l.core.Routing.Suspected(wire.PeerID(hole.ID)) })
 	})
 	select {
 	case err := <-done:

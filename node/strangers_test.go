@@ -40,23 +40,14 @@ func newStranger(t testing.TB) stranger {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, err := peer.IDFromPrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := must(peer.IDFromPrivateKey(key))
 	return stranger{key, id}
 }
 
 func (s stranger) record(t testing.TB, seq uint64, addrs ...ma.Multiaddr) wire.Record {
 	t.Helper()
-	e, err := record.Seal(&peer.PeerRecord{PeerID: s.id, Seq: seq, Addrs: addrs}, s.key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := e.Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must(record.Seal(&peer.PeerRecord{PeerID: s.id, Seq: seq, Addrs: addrs}, s.key))
+	b := must(e.Marshal())
 	return wire.Record{Peer: wire.PeerID(s.id), Envelope: b}
 }
 

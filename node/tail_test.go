@@ -307,10 +307,7 @@ func TestOneTurn(t *testing.T) {
 func TestTailsAreVerifiedOutside(t *testing.T) {
 	n := newNode(t)
 	message := []byte("a tail")
-	signature, err := n.key.Sign(message)
-	if err != nil {
-		t.Fatal(err)
-	}
+	signature := must(n.key.Sign(message))
 	for _, known := range []bool{false, true} {
 		look(t, n, func(*loop) {
 			if err := n.verified(string(n.ID()), message, signature); errors.Is(err, tails.ErrUnverified) == known {

@@ -15,10 +15,7 @@ func backedUp(t testing.TB) (*Store, []byte) {
 	s := open(t, memory())
 	add(t, s, "a", "b", "c")
 	add(t, s.Private(), "secret")
-	id, err := test.RandPeerID()
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := must(test.RandPeerID())
 	if err := s.SavePeers(t.Context(), []Peer{{ID: id, Neighbour: true, Record: []byte("record")}}); err != nil {
 		t.Fatal(err)
 	}

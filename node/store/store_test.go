@@ -26,10 +26,7 @@ func memory() ds.Batching { return dssync.MutexWrap(ds.NewMapDatastore()) }
 
 func open(t testing.TB, d ds.Batching) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), d, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(Open(t.Context(), d, seed))
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
@@ -145,10 +142,7 @@ func TestAnotherSeed(t *testing.T) {
 	s := open(t, d)
 	add(t, s, "a", "b")
 	closed(t, s)
-	rotated, err := Open(t.Context(), d, summary.Seed{Network: "test", Number: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rotated := must(Open(t.Context(), d, summary.Seed{Network: "test", Number: 1}))
 	defer closed(t, rotated)
 	if !must(rotated.Has([]byte("a"))) || !must(rotated.Has([]byte("b"))) || rotated.Count() != 2 {
 		t.Error("keys are lost under another seed")
@@ -283,10 +277,7 @@ func fingerprints(s *Store, keys ...string) (out []summary.Fingerprint) {
 func TestNoRoom(t *testing.T) {
 	full, asked := errors.New("no space"), 0
 	var room error
-	s, err := Open(t.Context(), memory(), seed, WithRoom(func(bytes int) error { asked = bytes; return room }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(Open(t.Context(), memory(), seed, WithRoom(func(bytes int) error { asked = bytes; return room })))
 	defer closed(t, s)
 	add(t, s, "a")
 	room = full
@@ -342,10 +333,7 @@ func TestPeers(t *testing.T) {
 	s := open(t, d)
 	var peers []Peer
 	for i := range 3 {
-		id, err := test.RandPeerID()
-		if err != nil {
-			t.Fatal(err)
-		}
+		id := must(test.RandPeerID())
 		peers = append(peers, Peer{ID: id, Neighbour: i == 1, Record: []byte{byte(i)}})
 	}
 	for _, save := range [][]Peer{peers[:2], peers[1:], peers, nil} {
