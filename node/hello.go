@@ -122,15 +122,8 @@ func (l *loop) rejected(p peer.ID, err error) {
 		return
 	}
 	l.stands(p, ErrSilent, err)
-	made := l.n.links.Made(p)
-	l.unlink(p)
+	l.giveUp(p)
 	l.step(event.DialFailed{Peer: wire.PeerID(p)})
-	if made {
-		l.n.links.Closed(p)
-		if !l.n.foreign(p) {
-			l.n.tasks.Run(func() { _ = l.n.host.Network().ClosePeer(p) })
-		}
-	}
 }
 
 // A hello that failed, or was in vain, is tried again after a pause, which doubles: the other end may not quite have

@@ -279,17 +279,23 @@ func (l *loop) unprotect(p peer.ID) {
 	}
 }
 
+// giveUp ends a link, and its connection if this node made that. The connection stays if somebody else uses it.
+func (l *loop) giveUp(p peer.ID) {
+	made := l.n.links.Made(p)
+	l.unlink(p)
+	if !made {
+		return
+	}
+	l.n.links.Closed(p)
+	if !l.n.foreign(p) {
+		l.n.tasks.Run(func() { _ = l.n.host.Network().ClosePeer(p) })
+	}
+}
+
 // closeStale ends links and connections made by the node that have been idle for too long and that nothing needs.
 func (l *loop) closeStale(now time.Time) {
 	for _, p := range l.n.links.Stale(now, core.IdleLife) {
-		made := l.n.links.Made(p)
-		l.unlink(p)
-		if made {
-			l.n.links.Closed(p)
-			if !l.n.foreign(p) {
-				l.n.tasks.Run(func() { _ = l.n.host.Network().ClosePeer(p) })
-			}
-		}
+		l.giveUp(p)
 	}
 	for _, p := range l.n.host.Network().Peers() {
 		if l.n.barred(p) && !l.n.foreign(p) { // somebody else used the connection until now
