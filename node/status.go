@@ -14,7 +14,7 @@ import (
 	"github.com/venn-p2p/venn/summary/estimate"
 )
 
-// Figures are what the HTTP API serves of a Status as it is.
+// Figures has the part of a Status that the HTTP API serves as it is.
 type Figures struct {
 	Connections  int     `json:"connections"`          // peers connected now to the host, for whatever purpose
 	Links        int     `json:"peers"`                // that hello was said with

@@ -7,8 +7,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/tails"
 )
 
-// unannounced is what the core has not been told of: changes of the node's keys since it last asked for a tail or an
-// epoch. The key store tells which of the keys were added.
+// unannounced holds the keys changed since the core last asked for a tail or an epoch, of which it has not been told. The
+// key store tells which of them were added.
 type unannounced struct {
 	mu       sync.Mutex
 	count    int      // keys added or removed
