@@ -19,35 +19,35 @@ const (
 	MaxAdds = 1000
 
 	addedWithin = 10 * time.Second // for which a finder looks for a key
-	mostSought  = 24               // keys a second that others wait for, drawn from all that are added: each finder dials the holder
-	mostLookups = 4096             // under way at one time; peers wait with their next keys until some are over
+	mostSought  = 24               // added keys a second that others look for: each finder dials the holder
+	mostLookups = 4096             // lookups under way at one time; at the limit, peers wait before they add more
 	mostAdded   = 1 << 16          // keys that a peer adds: the plan has all of them
 )
 
 // Adds measures how soon keys are found that peers added while queries ran.
 type Adds struct {
-	Rate    float64              `json:"keys_per_second"`                    // that each peer was to add
+	Rate    float64              `json:"keys_per_second"`                    // planned for each peer
 	Minutes float64              `json:"minutes"`                            // until the last lookup was over
 	Added   int                  `json:"keys_added"`                         // fewer where the machine could not keep up
-	Changed int                  `json:"keys_changed"`                       // with churn's
-	Within  float64              `json:"within_seconds"`                     // a finder waits for a key as long
-	Tails   float64              `json:"tail_bytes_per_change_and_receiver"` // of All.Bytes, messages of tails
-	Asked   float64              `json:"messages_a_key"`                     // confirmations and queries that all sent meanwhile, for each key waited for
+	Changed int                  `json:"keys_changed"`                       // added here, and added or removed by churn
+	Within  float64              `json:"within_seconds"`                     // for which a finder waits for a key
+	Tails   float64              `json:"tail_bytes_per_change_and_receiver"` // the part of All.Bytes that tails take
+	Asked   float64              `json:"messages_a_key"`                     // query messages of all peers, per key waited for
 	All     Freshness            `json:"all"`
-	Classes map[string]Freshness `json:"classes"` // of the finder's link, by name
+	Classes map[string]Freshness `json:"classes"` // by the class of the finder's link
 }
 
 // Freshness measures how soon the peers of some links found keys that others had just added. A time that is null is
 // longer than Adds.Within.
 type Freshness struct {
 	Keys      int      `json:"keys"`          // waited for
-	Never     int      `json:"never_found"`   // in the time that there was
-	Wrong     int      `json:"wrong_holders"` // named meanwhile
+	Never     int      `json:"never_found"`   // within Adds.Within
+	Wrong     int      `json:"wrong_holders"` // peers named, other than the one that added the key
 	Recall    *float64 `json:"recall"`
 	P50       *float64 `json:"p50_ms"` // from the end of Add to the find that named the holder
 	P99       *float64 `json:"p99_ms"`
-	Bytes     float64  `json:"bytes_per_change_and_receiver"` // sent to these peers: summaries and tails, with all that pubsub needs
-	BudgetUse float64  `json:"link_budget_use_max"`           // worst window meanwhile of any link to these peers
+	Bytes     float64  `json:"bytes_per_change_and_receiver"` // of summaries and tails, with all that pubsub needs
+	BudgetUse float64  `json:"link_budget_use_max"`           // of a link to these peers in its worst window
 }
 
 // adds has every peer add new keys while queries run, and others wait for each at once.
@@ -59,9 +59,9 @@ type adds struct {
 	lookups errgroup.Group
 
 	began  time.Time
-	before uint64        // messages of queries that all had sent when it began
-	asked  uint64        // and meanwhile
-	tails  uint64        // bytes of messages of tails that all had sent when it began; once it has ended, meanwhile
+	before uint64        // messages of queries that all peers had sent before start
+	asked  uint64        // messages of queries that all peers sent from start to stop
+	tails  uint64        // bytes of tails that all peers sent: before start; once stopped, since start
 	ended  time.Duration // since began
 	mu     sync.Mutex
 	added  int
@@ -74,7 +74,7 @@ type sought struct {
 	never, wrong int
 
 	bytes uint64  // of summaries sent to these peers
-	use   float64 // of a link's budget, the most
+	use   float64 // largest share of its budget that a link to them used
 }
 
 func newAdds(r *run) *adds {
@@ -87,7 +87,7 @@ func newAdds(r *run) *adds {
 	return a
 }
 
-// start has all peers begin to add; stop waits until all have ended and the last lookup is over.
+// start has all peers begin to add keys. stop waits until all peers have ended that and the last lookup is over.
 func (a *adds) start(ctx context.Context) (stop func()) {
 	a.byClass = make([][]*member, len(a.sought))
 	for _, m := range a.r.members {
@@ -260,7 +260,7 @@ func (s *sought) merge(o *sought) {
 	s.use = max(s.use, o.use)
 }
 
-// report makes the figures of peers that others' changes have come to: a change counts once for each receiver.
+// report returns the figures of some peers. received is the number of changes, each counted once for each receiver.
 func (s *sought) report(received float64) Freshness {
 	f := Freshness{Keys: len(s.took) + s.never, Never: s.never, Wrong: s.wrong, BudgetUse: s.use}
 	slices.Sort(s.took)
@@ -274,8 +274,8 @@ func (s *sought) report(received float64) Freshness {
 	return f
 }
 
-// quantile returns the time in milliseconds in which a share of all lookups has found the holder; nil when fewer have.
-// The times are sorted.
+// quantile returns the time in milliseconds within which a share of all lookups found the holder; nil if fewer did.
+// s.took must be sorted.
 func (s *sought) quantile(share float64) *float64 {
 	n := int(math.Ceil(share * float64(len(s.took)+s.never)))
 	if n == 0 || n > len(s.took) {

@@ -9,11 +9,11 @@ import (
 type asked struct {
 	sim.Query
 	All   bool `json:"all"`
-	Wrong int  `json:"wrong"` // peers named that hold nothing of the kind
+	Wrong int  `json:"wrong"` // peers named that do not hold the key
 }
 
-// ended returns the record of a query whose answer has a mark. It began at began, in seconds after an instant, and took
-// latency, in milliseconds.
+// ended returns the record of a query whose answer has the mark m. began is in seconds from the start of churn, 0
+// without churn. latency is in milliseconds.
 func (q query) ended(m judge.Mark, began, latency float64) asked {
 	return asked{Query: sim.Query{At: began, Asker: int(q.Peer), Key: q.Key, Findable: m.Findable, Found: m.Found, Latency: latency}, All: q.all, Wrong: m.Wrong}
 }

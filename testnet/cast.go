@@ -26,13 +26,13 @@ import (
 
 // cast is a system whose peers play on a stage. Methods but ask are called one after the other.
 type cast interface {
-	// join makes the peers part of a network, as far as the system separates that from announcing. Hosts are open.
+	// join connects the peers, in systems that can do so before they announce. The hosts are open.
 	join(ctx context.Context) error
-	// begin has peers that are there announce their keys; in systems that pay for each key, only these, by peer.
+	// begin has the online peers announce their keys. Systems that pay for each key announce only the given keys.
 	begin(ctx context.Context, keys [][][]byte) error
-	// settle waits until that is done as far as it will be, or for a time.
+	// settle waits until announcing is over, at most for the time most.
 	settle(ctx context.Context, most time.Duration) error
-	// leave ends a peer, come begins it again. Connections are closed by then, and may be opened.
+	// leave ends a peer, come starts it again. The gate bars connections before leave, and allows them before come.
 	leave(p strategy.ID)
 	come(ctx context.Context, p strategy.ID) error
 	// change changes a collection, and tells the peer.
@@ -41,7 +41,7 @@ type cast interface {
 	ask(ctx context.Context, p int, key uint32, all bool) (Answer, error)
 	// heal notes that a partition is over.
 	heal()
-	// upkeep and query report whether a protocol is for upkeep, and for queries. One may be for both.
+	// upkeep and query report whether a protocol is for upkeep, and for queries. A protocol may be for both.
 	upkeep(protocol.ID) bool
 	query(protocol.ID) bool
 	close()
@@ -56,24 +56,24 @@ type Answer struct {
 	Hops    int              // to the first of them; unknown, or 0 where a comparison has no use for it
 	Probes  int              // questions for the key
 	Wasted  int              // of the probes, those that found nothing
-	Stats   *node.QueryStats // a node's figures of it; nil: no node has asked
+	Stats   *node.QueryStats // the node's figures of the query; nil: the asker is no node
 }
 
 // unknown stands for a count of a query that nobody knows.
 const unknown = sim.Unknown
 
-// nodes are venn's nodes.
+// nodes is the cast of venn's nodes.
 type nodes struct {
 	*stage
 	options []node.Option
 	ghosts  [][]wire.Record // that faulty peers make up
-	began   bool            // all have begun that were there from the start
+	began   bool            // all nodes that are online at the start have begun
 
-	mu     sync.RWMutex  // of the members' nodes, too
-	faults []*fault.Peer // nil: away, or none
+	mu     sync.RWMutex  // guards faults and the members' nodes
+	faults []*fault.Peer // by peer; nil: no faulty peer runs
 }
 
-// nodes has nodes play. Errors match ErrConfig: the plan has something that nodes cannot do.
+// nodes returns a cast of venn's nodes. The error matches ErrConfig: the plan has something that nodes cannot do.
 func (t *stage) nodes(undefended bool) (cast, error) {
 	switch {
 	case slices.ContainsFunc(t.plan.Jumps, func(j []scenario.Jump) bool { return len(j) > 0 }):
@@ -97,14 +97,14 @@ func (t *stage) nodes(undefended bool) (cast, error) {
 	return v, nil
 }
 
-// upkeep reports whether nodes send a protocol's messages unasked.
+// upkeep reports whether a protocol carries summaries, tails, hellos or inquiries about peers.
 func (v *nodes) upkeep(id protocol.ID) bool {
 	return carriesSummaries(id) || is(id, node.HelloID, node.PeersID)
 }
 
 func (v *nodes) query(id protocol.ID) bool { return is(id, node.HaveID, node.QueryID) }
 
-// join makes up the peers that faulty ones speak of. A node that joins announces itself, so nodes begin later.
+// join makes up the peers that faulty peers name. Nodes start in begin, because a node that joins also announces.
 func (v *nodes) join(context.Context) (err error) {
 	v.ghosts = make([][]wire.Record, len(v.all))
 	for p, of := range v.plan.Invented {
@@ -119,7 +119,7 @@ func (v *nodes) join(context.Context) (err error) {
 	return nil
 }
 
-// begin starts the nodes of all members that are there, in the order of their numbers.
+// begin starts the nodes of all members that are online, in the order of their numbers.
 func (v *nodes) begin(ctx context.Context, _ [][][]byte) error {
 	for i, m := range v.members {
 		p := strategy.ID(m.number)
@@ -139,10 +139,10 @@ func (v *nodes) begin(ctx context.Context, _ [][][]byte) error {
 	return nil
 }
 
-// settled is the time without news after which a peer has announced itself.
+// settled is the time without new bytes of summaries after which settle waits no longer for a node.
 const settled = 5 * time.Second
 
-// settle waits until every peer knows every other and has learned nothing more for some seconds.
+// settle waits until every peer knows every other and has learned nothing more for settled, at most for the time most.
 func (v *nodes) settle(ctx context.Context, most time.Duration) error {
 	end := time.Now().Add(most)
 	return v.together(Spreading, func(i int) error {
@@ -172,8 +172,8 @@ func (v *nodes) isNode(p int) bool {
 	return kind != scenario.Silent && (kind == "" || scenario.OfAny(kind))
 }
 
-// beginnings returns the peers that a peer begins at: the first others that are there. At the start of the run they
-// must have begun before it.
+// beginnings returns the peers that a peer begins at: the first other nodes that are online. At the start of the run,
+// their numbers must be lower than its own, so that they have begun before it.
 func (v *nodes) beginnings(p int) (begin []peer.AddrInfo) {
 	for j, info := range v.all {
 		if len(begin) == v.cfg.Begin || !v.began && j >= p {
@@ -243,7 +243,7 @@ func (v *nodes) change(ctx context.Context, c sim.Change) {
 	} else if n != nil {
 		_, _ = n.Remove(ctx, v.key(c.Key))
 	}
-	v.truth.change(c.Peer, c.Key, c.Held) // where the node has not done so
+	v.truth.change(c.Peer, c.Key, c.Held) // no effect where the node's store has done so
 }
 
 func (v *nodes) ask(ctx context.Context, p int, key uint32, all bool) (a Answer, err error) {
@@ -268,7 +268,7 @@ func (v *nodes) ask(ctx context.Context, p int, key uint32, all bool) (a Answer,
 	return a, err
 }
 
-func (v *nodes) heal() {} // they find each other again by themselves
+func (v *nodes) heal() {} // nodes reconnect by themselves
 
 func (v *nodes) close() {
 	v.closeNodes()
@@ -279,7 +279,7 @@ func (v *nodes) close() {
 	}
 }
 
-// misbehave starts a faulty peer in the place of a node. It harms good ones that are there.
+// misbehave starts a faulty peer in the place of a node. It harms honest peers that are online.
 func (v *nodes) misbehave(p strategy.ID, kind string) error {
 	f := faulty{number: int(p), kind: kind, host: v.member(int(p)).host, ghosts: v.ghosts[p]}
 	if kind == scenario.Identities {

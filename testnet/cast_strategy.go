@@ -16,17 +16,17 @@ import (
 
 const (
 	linksEach     = 8   // that a peer has on average by default
-	mostDrawnOnce = 100 // topologies until one is in one piece
+	mostDrawnOnce = 100 // topologies drawn until one is connected
 )
 
-// driven is a strategy on package drive.
+// driven is a cast: a strategy that package drive runs on the hosts.
 type driven struct {
 	*stage
 	network *drive.Network
 }
 
-// driven has a strategy play; with whole, its links must connect all peers. Errors match ErrConfig, or come from the
-// strategy's Open.
+// driven returns a cast that plays a strategy. With whole, its links must connect all peers. Errors match ErrConfig, or
+// come from the strategy's Open.
 func (t *stage) driven(s strategy.Strategy, whole bool) (cast, error) {
 	d, opened := &driven{stage: t}, t.edges(&s)
 	if n := t.plan.Data.Peers(); whole && sim.Components(n, opened) > 1 {
@@ -50,7 +50,8 @@ func (t *stage) driven(s strategy.Strategy, whole bool) (cast, error) {
 	return d, nil
 }
 
-// edges returns the links at the start: the plan's, or a topology's in one piece, if there is one among many drawn.
+// edges returns the links at the start: the plan's, or a random topology's. It draws at most mostDrawnOnce topologies
+// until one connects all peers, else it takes the last.
 func (t *stage) edges(s *strategy.Strategy) [][2]strategy.ID {
 	rules, n := links.Of(s, t.plan.Links.Degree), t.plan.Data.Peers()
 	rng, edges := t.cfg.random(wiring), t.plan.Edges
@@ -82,7 +83,7 @@ func (d *driven) begin(context.Context, [][][]byte) error {
 	return nil
 }
 
-// settle waits until no peer sends or plans anything any more. Gossip never ends.
+// settle waits until no peer sends or plans anything any more, at most for the time most: gossip never ends.
 func (d *driven) settle(ctx context.Context, most time.Duration) error {
 	return d.network.Settle(ctx, most)
 }
@@ -109,7 +110,7 @@ func (d *driven) ask(ctx context.Context, p int, key uint32, all bool) (Answer, 
 		a.Holders = append(a.Holders, d.all[h].ID)
 	}
 	if !all && len(a.Holders) > 0 {
-		a.Over = a.Found // that will do
+		a.Over = a.Found // one holder is enough
 	}
 	return a, nil
 }

@@ -14,7 +14,7 @@ const (
 	// changeEvery is the time between two small changes of a collection. Peers begin at different times.
 	changeEvery = 5 * time.Second
 	// changeGrace is the time that a change may take to be known everywhere: a summary is published at most every 20 s,
-	// and has to travel. A holder counts once it has held the key for that time.
+	// and has to travel. A holder counts once it has held the key for changeGrace.
 	changeGrace = 30 * time.Second
 )
 
@@ -24,9 +24,9 @@ type Churn struct {
 	Minutes      float64        `json:"minutes"`
 	Removed      int            `json:"keys_removed"`
 	Added        int            `json:"keys_added"`
-	GraceSeconds float64        `json:"grace_seconds"` // a holder counts that has held the key for as long
-	SummaryBytes uint64         `json:"summary_bytes"` // sent meanwhile by all, for whatever reason
-	PartsBytes   uint64         `json:"parts_bytes"`   // of the parts that the deltas taken meanwhile came in place of
+	GraceSeconds float64        `json:"grace_seconds"` // for which a peer must have held a key to count as a holder
+	SummaryBytes uint64         `json:"summary_bytes"` // sent meanwhile by all peers, for any reason
+	PartsBytes   uint64         `json:"parts_bytes"`   // of the parts that deltas replaced meanwhile
 	ShareOfParts float64        `json:"share_of_parts"`
 	Recall       []MinuteRecall `json:"recall_by_minute"`
 }
@@ -51,12 +51,12 @@ type churn struct {
 	after          traffic
 }
 
-// traffic counts the bytes sent by some time.
+// traffic counts the bytes of summaries that all peers have sent up to a time, and of the parts that deltas replaced.
 type traffic struct{ summaries, spared uint64 }
 
 func newChurn(r *run) *churn {
 	c := &churn{r: r, length: r.cfg.length(), changes: slices.Clone(r.plan.Script.Changes)}
-	for i := range c.changes { // put off to the peer's next turn
+	for i := range c.changes { // delayed to the peer's next turn
 		own := time.Duration(strategy.Scramble(uint64(c.changes[i].Peer)) % uint64(changeEvery))
 		turns := (c.changes[i].At - own + changeEvery - 1) / changeEvery
 		c.changes[i].At = own + max(0, turns)*changeEvery
@@ -65,7 +65,7 @@ func newChurn(r *run) *churn {
 	return c
 }
 
-// start begins to change the collections; stop ends it and waits for the end.
+// start begins to change the collections. stop waits until length has passed or ctx has ended, and for the last change.
 func (c *churn) start(ctx context.Context) (stop func()) {
 	c.before = c.traffic(ctx)
 	c.began = time.Now()
@@ -100,7 +100,7 @@ func (c *churn) change(ctx context.Context, x sim.Change) {
 	}
 }
 
-// traffic asks all nodes for the bytes sent so far.
+// traffic returns the bytes so far: of summaries from the meters, of replaced parts from the nodes.
 func (c *churn) traffic(ctx context.Context) traffic {
 	t := traffic{summaries: c.r.summaryBytes()}
 	for _, s := range c.r.poll(ctx) {

@@ -33,20 +33,20 @@ type Comparison struct {
 	Stopped   string      `json:"interrupted,omitempty"` // why it ended before its end
 }
 
-// SystemRow is the result of one system. Messages are writes to its streams, and bytes are written ones, both counted
-// where they are sent. Below that are multiplexing, encryption and TCP or QUIC, the same for all.
+// SystemRow is the result of one system. Messages are writes to its streams, bytes the bytes written, both counted by
+// the sender. They leave out multiplexing, encryption and TCP or QUIC, which are the same for all systems.
 type SystemRow struct {
 	System           string    `json:"strategy"`
 	Note             string    `json:"note,omitempty"`
 	Padded           bool      `json:"padded,omitempty"`    // see System
-	JoinBytes        float64   `json:"join_bytes_per_peer"` // to be part of the network, before anything is announced
+	JoinBytes        float64   `json:"join_bytes_per_peer"` // sent to join the network, before anything is announced
 	Announced        int       `json:"announced"`           // holdings
 	AnnounceSeconds  float64   `json:"announce_seconds"`
-	AnnounceBytes    float64   `json:"announce_bytes_per_holding"` // of System.Marginal the slope between two announcements
+	AnnounceBytes    float64   `json:"announce_bytes_per_holding"` // if Marginal, the slope between two announcements
 	AnnounceMessages float64   `json:"announce_messages_per_holding"`
 	FindOne          FindStats `json:"find_one"`
 	FindAll          FindStats `json:"find_all"`
-	HostBytes        float64   `json:"memory_bytes_per_host"` // more in use after announcing than before the hosts were opened
+	HostBytes        float64   `json:"memory_bytes_per_host"` // growth from before the hosts open to after announcing
 }
 
 // FindStats are figures of the queries of one kind. Messages and Bytes are all that was sent meanwhile, for queries and
@@ -57,15 +57,15 @@ type FindStats struct {
 	Wrong    int     `json:"wrong_holders"`
 	P50      float64 `json:"latency_ms_p50"` // until the last holder found was known, or until the asker gave up
 	P99      float64 `json:"latency_ms_p99"`
-	Over     float64 `json:"over_ms_p50,omitempty"` // until the asker knew that the query was over; 0: it mostly never does
+	Over     float64 `json:"over_ms_p50,omitempty"` // until the asker knew that the query was over; 0: most never did
 	Messages float64 `json:"messages_per_query"`
 	Bytes    float64 `json:"bytes_per_query"`
 }
 
 // Compare runs systems one after the other on the same hosts, with the same draws from the seed. When ctx ends, it
 // returns the rows so far, and Comparison.Stopped has the reason. The errors are those of Run. A Config with Churn,
-// Adds, Faulty or Hold is an error, too. So is a system that cannot go on: the rows of the systems before it are
-// returned.
+// Adds, Faulty, Hold or Part is an error, too. A system that cannot go on is an error: Compare returns the rows of the
+// systems before it.
 func Compare(ctx context.Context, cfg Config, systems ...System) (*Comparison, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
@@ -117,7 +117,7 @@ type comparison struct {
 	one, all []query
 }
 
-// contest is a system that runs.
+// contest is one system of a comparison while it runs.
 type contest struct {
 	*stage
 	of     *comparison
@@ -148,9 +148,9 @@ func (c *comparison) run(ctx context.Context, s System) (row SystemRow, err erro
 	return row, err
 }
 
-// query runs the queries of both kinds in turns, so that each kind finds the same number of connections open. The order
-// in a turn follows the Thue–Morse sequence. Fewer and fewer connections are cold: the sequence makes up for a steady
-// fall, and for one that slows down.
+// query runs the queries of both kinds in turns, so that each kind finds about as many connections open. As queries
+// run, ever fewer need a new connection. The order in a turn follows the Thue–Morse sequence: it evens out a steady
+// fall between the kinds, and a fall that slows down.
 func (t *contest) query(ctx context.Context) (one, all FindStats, err error) {
 	kinds := [2]*series{{queries: t.of.one}, {queries: t.of.all}}
 	const turns = 16
@@ -207,7 +207,7 @@ type announcement struct {
 	volume
 }
 
-// spread has each peer announce its keys.
+// spread has each peer announce its keys, and returns the cost.
 func (t *contest) spread(ctx context.Context, keys [][][]byte) (announcement, error) {
 	before := t.sent(t.cast.upkeep)
 	if err := t.cast.begin(ctx, keys); err != nil {
@@ -273,7 +273,7 @@ func (a *series) stats() FindStats {
 	}
 }
 
-// ask runs the queries from one to before another.
+// ask runs the queries numbered from to to-1 of a series.
 func (t *contest) ask(ctx context.Context, a *series, from, to int) error {
 	ours := func(id protocol.ID) bool { return t.cast.upkeep(id) || t.cast.query(id) }
 	before := t.sent(ours)
@@ -291,7 +291,7 @@ func (t *contest) ask(ctx context.Context, a *series, from, to int) error {
 	return cmp.Or(err, ctx.Err())
 }
 
-// find runs a query, and returns the time until the asker knew that it was over.
+// find runs a query. It returns its record and the time until the asker knew that the query was over; 0: it never did.
 func (t *contest) find(ctx context.Context, q query) (asked, time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, t.cfg.FindTimeout)
 	defer cancel()
@@ -308,7 +308,8 @@ func (t *contest) find(ctx context.Context, q query) (asked, time.Duration, erro
 	return q.ended(mark, 0, millis(took)), found.Over, err
 }
 
-// median returns the middle one of durations, where 0 counts as endless; 0 if there are none.
+// median returns the median of durations, the lower of two in the middle; 0 without durations. A duration of 0 counts
+// as endless.
 func median(all []time.Duration) time.Duration {
 	if len(all) == 0 {
 		return 0
@@ -317,10 +318,10 @@ func median(all []time.Duration) time.Duration {
 	return all[(len(all)-1)/2]
 }
 
-// inUse returns the memory in use, without garbage.
+// inUse returns the bytes of heap and stack in use, without garbage.
 func inUse() float64 {
 	runtime.GC()
-	runtime.GC() // pools let go at the second
+	runtime.GC() // a sync.Pool frees its memory at the second
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return float64(m.HeapInuse + m.StackInuse)

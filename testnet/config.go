@@ -22,13 +22,13 @@ type Config struct {
 	Data    string // path of a table or folder of collections, see package workload; "": the Debian data
 	Chunk   uint64 // bytes of a file per key; 0: 16 KiB
 	Queries int    // of each kind; 0: 1000
-	// QueriesLike is the rule of package holdings by which queries are drawn, or a log of seconds, peers and keys; its
-	// times do not count. "": uniform.
+	// QueriesLike is the rule of package holdings by which queries are drawn, or the path of a log of seconds, peers
+	// and keys. The log's times are ignored. "": uniform.
 	QueriesLike  string
-	Begin        int           // the first peers, at which all others begin; 0: 1
+	Begin        int           // number of first peers, at which all others begin; 0: 1
 	Links        link.Mix      // nil: link.DefaultMix
 	Transport    Transport     // "": TCP
-	Shape        bool          // lines of TCP have their classes' rates, and take 10 ms; else the machine's
+	Shape        bool          // TCP lines have their classes' rates and 10 ms of latency; else the machine's
 	Seed         uint64        // of collections, queries, link classes and identities
 	Warmup       time.Duration // from the mesh's forming to the first query; 0: DefaultWarmup, negative: none
 	SummaryShare float64       // of the slower end's declared rate, for summaries; 0: a third
@@ -38,11 +38,11 @@ type Config struct {
 	NoShare      bool          // nodes share no cache of decoded summaries: slower, the same bytes and answers
 	Churn        float64       // share of every collection that changes in a minute while queries run, from 0 to 1
 	Adds         float64       // new keys a second that each peer adds while queries run, for others to find at once; at most MaxAdds
-	Minutes      float64       // of Churn and Adds; 0: 5. Queries are spread over them. Without either they run as fast as they can
+	Minutes      float64       // of Churn and Adds, over which queries are spread; 0: 5. Without both, no pacing
 	Faulty       int           // further peers that misbehave, see package fault
 	FindTimeout  time.Duration // of one query; 0: DefaultFindTimeout
 	Timeout      time.Duration // of the whole run, which then reports its figures so far; 0: none
-	Part         Part          // of the peers, that run in this process; the zero value: all
+	Part         Part          // selects the peers that run in this process; the zero value: all
 
 	// Progress, if not nil, receives the progress of the run. It is called from Run's goroutine.
 	Progress func(Progress)
@@ -161,7 +161,8 @@ func (f *faults) note(bad bool, format string, args ...any) {
 	}
 }
 
-// plain notes settings that only a whole run of nodes has. in and of name what this is.
+// plain notes a fault for each setting that only a run of nodes in one process may have. in and of name the run at hand
+// in the messages, such as "parts" and "a part".
 func (f *faults) plain(c *Config, in, of string) {
 	f.note(c.Churn > 0, "churn in %s", in)
 	f.note(c.Adds > 0, "keys added in %s", in)
@@ -169,7 +170,7 @@ func (f *faults) plain(c *Config, in, of string) {
 	f.note(c.Hold != nil, "the peers of %s don't stay", of)
 }
 
-// limit has a run end after its Timeout.
+// limit returns a context that ends after the run's Timeout, if it has one.
 func (c *Config) limit(ctx context.Context) (context.Context, context.CancelFunc) {
 	if c.Timeout > 0 {
 		return context.WithTimeout(ctx, c.Timeout)
@@ -177,7 +178,7 @@ func (c *Config) limit(ctx context.Context) (context.Context, context.CancelFunc
 	return context.WithCancel(ctx)
 }
 
-// Check refuses a transport that there is not. The error matches ErrConfig.
+// Check returns an error that matches ErrConfig if the transport is unknown.
 func (t Transport) Check() error {
 	if slices.Contains(Transports, t) {
 		return nil

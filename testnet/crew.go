@@ -47,7 +47,7 @@ type member struct {
 	node   *node.Node // nil: it runs none
 }
 
-// open makes the host of the next member. Bytes are counted since a time.
+// open makes the host of the next member. The windows of its meter begin at since.
 func (c *crew) open(at site, since time.Time) (*member, error) {
 	m := &member{number: at.number, meter: newMeter(since)}
 	var err error
@@ -80,7 +80,7 @@ type volume struct{ messages, bytes uint64 }
 func (v volume) plus(o volume) volume  { return volume{v.messages + o.messages, v.bytes + o.bytes} }
 func (v volume) minus(o volume) volume { return volume{v.messages - o.messages, v.bytes - o.bytes} }
 
-// sent adds up what all members have sent by some protocols.
+// sent adds up what all members have sent by the protocols that by accepts.
 func (c *crew) sent(by func(protocol.ID) bool) (sum volume) {
 	for id, v := range c.volumes() {
 		if by(id) {
@@ -101,7 +101,7 @@ func (c *crew) volumes() map[protocol.ID]volume {
 	return sums
 }
 
-// each does something with every member that has a node, some at one time.
+// each calls do for every member that has a node, at most atOnce at one time.
 func (c *crew) each(atOnce int, do func(i int, m *member)) {
 	runs.Parallel(len(c.members), atOnce, func(i int) {
 		if m := c.members[i]; m.node != nil {
@@ -161,10 +161,10 @@ func (m *member) similar(ctx context.Context) ([]peer.ID, error) {
 	return ids, err
 }
 
-// connections counts the connections of a host.
+// connections counts the connections of a host: open now, the most at one time, and ever opened.
 type connections struct{ now, most, opened atomic.Int64 }
 
-// bytes returns the number of bytes that this end sent to open them, as the simulator counts it.
+// bytes returns the bytes that this end sent to open its connections, as the simulator counts them.
 func (c *connections) bytes() int64 { return sim.HandshakeBytes * c.opened.Load() }
 
 // begin counts a connection.

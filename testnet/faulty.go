@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	victims = 5  // peers that a faulty peer is linked with
+	victims = 5  // peers that a faulty peer is linked with, at most
 	ghosts  = 32 // default number of peers that it names and that do not exist
 )
 
@@ -79,7 +79,7 @@ func (f *faulty) config(rng *rand.Rand) fault.Config {
 	return c
 }
 
-// madeUp returns records of made-up peers. They give the addresses of h, which is none of them.
+// madeUp returns n records of peers that do not exist. They give the addresses of h, which has another identity.
 func madeUp(h host.Host, n int, rng *rand.Rand) (out []wire.Record, err error) {
 	for range n {
 		key, err := identity(rng)

@@ -12,7 +12,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// gate decides between which peers there may be connections: peers that are there, on the same side of a partition.
+// gate allows connections only between peers that are online and on the same side of a partition.
 type gate struct {
 	roster *roster
 	mu     sync.RWMutex
@@ -48,7 +48,7 @@ func (g *gate) online(p strategy.ID) bool {
 	return !g.away[p]
 }
 
-// there returns the number of peers that are there.
+// there returns the number of peers that are online.
 func (g *gate) there() (n int) {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
@@ -63,7 +63,7 @@ func (g *gate) there() (n int) {
 // lets reports whether a peer may have a connection to another.
 func (g *gate) lets(p int, to peer.ID) bool {
 	q := g.roster.number(to)
-	if q == stranger || p >= len(g.away) { // peers outside of the plan are always there
+	if q == stranger || p >= len(g.away) { // peers outside of the plan are always online
 		return true
 	}
 	g.mu.RLock()
@@ -77,19 +77,19 @@ type gater struct {
 	of int
 }
 
-// InterceptPeerDial is called before a peer is dialled.
+// InterceptPeerDial reports whether the peer may dial another.
 func (g gater) InterceptPeerDial(p peer.ID) bool { return g.lets(g.of, p) }
 
-// InterceptAddrDial has nothing against addresses.
+// InterceptAddrDial allows all addresses.
 func (g gater) InterceptAddrDial(peer.ID, ma.Multiaddr) bool { return true }
 
 // InterceptAccept lets all in: the peer is not known yet.
 func (g gater) InterceptAccept(network.ConnMultiaddrs) bool { return true }
 
-// InterceptSecured is called when the peer at the other end is known.
+// InterceptSecured reports whether a connection may stay, now that the peer at the other end is known.
 func (g gater) InterceptSecured(_ network.Direction, p peer.ID, _ network.ConnMultiaddrs) bool {
 	return g.lets(g.of, p)
 }
 
-// InterceptUpgraded has been asked before.
+// InterceptUpgraded allows all connections: InterceptSecured has decided.
 func (g gater) InterceptUpgraded(network.Conn) (bool, control.DisconnectReason) { return true, 0 }

@@ -18,7 +18,7 @@ type Observer interface {
 	Answered(Answered)
 }
 
-// Running is a peer that runs. It must not be closed.
+// Running is a peer that runs. Its node must not be closed.
 type Running struct {
 	Number int
 	Name   string

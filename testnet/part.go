@@ -16,15 +16,15 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 )
 
-// Part selects the peers of a testnet that run in this process, one of several on any machines. They are those whose
-// number leaves I when divided by Of. All parts have the same Config except I, and draw the same from its seed. So each
-// knows all peers, the addresses on which they listen and their queries.
+// Part selects the peers of a testnet that run in this process, if several processes share the testnet: the peers with
+// number mod Of = I. All parts have the same Config except I, and draw the same from its seed. So each knows all peers,
+// the addresses on which they listen and their queries.
 type Part struct {
 	I, Of int
 	// At has the addresses of the parts: HOST:PORT, or several of them, separated by commas, that parts take in turns.
-	// "%d" in one stands for the part's number, "%03d" for it with three digits. A part listens on the port for the
-	// others, and on the ports above it for its peers, one each. Parts of the same host and port take their ports one
-	// part after the other.
+	// "%d" in an address stands for the part's number, "%03d" for it with three digits. A part listens on the port
+	// for the others, and on the ports above it for its peers, one each. Parts with the same address take consecutive
+	// ranges of ports.
 	At string
 }
 
@@ -45,7 +45,7 @@ func (p Part) String() string {
 // has reports whether a peer is one of the part's.
 func (p Part) has(peer int) bool { return p.Of == 0 || peer%p.Of == p.I }
 
-// peers returns the number of the part's peers, of all peers.
+// peers returns the number of the part's peers in a testnet of the given number of peers.
 func (p Part) peers(all int) int {
 	if p.Of == 0 {
 		return all
@@ -61,7 +61,7 @@ type place struct {
 
 func (p place) String() string { return net.JoinHostPort(p.host, strconv.Itoa(p.port)) }
 
-// numbered matches the places for the number of a part.
+// numbered matches the verbs in an address that stand for the part's number.
 var numbered = regexp.MustCompile(`%(0[1-9])?d`)
 
 // places returns the addresses of all parts of a testnet with the given number of peers. Errors match ErrConfig.
@@ -91,8 +91,8 @@ func (p Part) places(peers int) ([]place, error) {
 	return all, nil
 }
 
-// resolve looks up the address of a host, IPv4 if it has one, again and again until it is known. Names of a cluster
-// come with its machines.
+// resolve looks up the address of a host, IPv4 if it has one. It retries for partsCome, because the names of a cluster
+// appear with its machines.
 func resolve(ctx context.Context, host string) (netip.Addr, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, partsCome, fmt.Errorf("host %s is not known after %v", host, partsCome))
 	defer cancel()

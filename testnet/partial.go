@@ -13,7 +13,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// partial is the report of the peers of one process. It holds sums, so that several processes' add up.
+// partial is the report of the peers of one process. It holds sums, so that the reports of several processes add up.
 type partial struct {
 	Phase       Phase
 	Interrupted string        // why the run ended before its end
@@ -73,7 +73,7 @@ func (r *run) partial(reached Phase, cause error) *partial {
 	return p
 }
 
-// addNode adds the status of a node of a class.
+// addNode adds the status of a node to the sums, and to its class.
 func (p *partial) addNode(class int, s node.Status) {
 	c := &p.Classes[class]
 	c.Peers++
@@ -155,14 +155,14 @@ func (r *run) budgetUse(m *member) float64 {
 	return use
 }
 
-// linkUse returns the share of the budget from a member to a peer that the bytes in a window take.
+// linkUse returns the bytes that a member sent to a peer in one window as a share of the link's budget for a window.
 func (r *run) linkUse(from *member, to int, bytes uint64) float64 {
 	up, down := r.cfg.Links[from.class].Rate, r.cfg.Links[r.plan.Class[to]].Rate
 	rate := overlay.LinkRate(up, down, r.cfg.SummaryShare)
 	return float64(bytes) / (rate*window.Seconds() + overlay.Burst(rate))
 }
 
-// neighbours scores the neighbours that the nodes have chosen by overlap, by what all hold now.
+// neighbours scores the neighbours that the nodes have chosen by overlap, by the collections that all peers hold now.
 func (r *run) neighbours(ctx context.Context) judge.Neighbours {
 	chosen := make([][]int, r.data.Peers())
 	r.each(parallel, func(_ int, m *member) {

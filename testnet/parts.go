@@ -23,11 +23,11 @@ type step int
 const (
 	arrived     step = iota
 	hostsListen      // its peers can be reached
-	meshFormed       // they have links, or have had the time to
-	warmedUp         // summaries have had the time to spread
-	queriesOver      // its queries are
-	reported         // the others can have its report
-	merged           // the reports of all parts are one; of part 0
+	meshFormed       // its peers have links, or the time for that has passed
+	warmedUp         // the time for summaries to spread has passed
+	queriesOver      // its queries have ended
+	reported         // the others can fetch its report
+	merged           // part 0 has merged the reports of all parts; no other part gets here
 )
 
 var steps = []string{"arrived", "hosts listen", "mesh formed", "warmed up", "queries over", "reported", "merged"}
@@ -45,16 +45,16 @@ func (s *step) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// Times of parts.
+// Times and limits of parts.
 const (
-	partsCome  = 5 * time.Minute        // for all parts to be there
+	partsCome  = 5 * time.Minute        // for the address of a part to be known, and for its first answer
 	partsTell  = 2 * time.Minute        // for all reports to be known
 	partsGo    = 10 * time.Second       // for all parts to see that they may go
-	partsLook  = 100 * time.Millisecond // between two looks at another part, with few of them
+	partsLook  = 100 * time.Millisecond // between two requests to another part, with fewer than fewParts
 	fewParts   = 8
 	maxReport  = 64 << 20         // bytes
-	lookWithin = 20 * time.Second // for an answer, of a part that may be busy
-	partSlow   = time.Minute      // that a part may give no answer
+	lookWithin = 20 * time.Second // for an answer of a part that may be busy
+	partSlow   = time.Minute      // for which requests to a part may time out
 )
 
 // partLost is the longest time for which a part may be gone: nothing listens, or its host is gone.
@@ -62,19 +62,19 @@ var partLost = 10 * time.Second // less in tests
 
 // partState is a part's answer to GET /part.
 type partState struct {
-	Run    string          `json:"run"` // of the whole run: stands for the options and the data
+	Run    string          `json:"run"` // hash of the options and data of the run, the same in all parts
 	Part   int             `json:"part"`
-	Start  uint64          `json:"start"` // drawn when it started: another one is another process
+	Start  uint64          `json:"start"` // drawn when the part started: another number means another process
 	Step   step            `json:"phase"`
 	Ended  string          `json:"ended,omitempty"`  // why it ended before its end
 	Report json.RawMessage `json:"report,omitempty"` // a partial, from the step reported on
 }
 
-// parts is this part among the others. It tells them its progress, and knows theirs. A nil one is alone: it never
-// waits.
+// parts exchanges the progress of this part with all others. A nil pointer stands for a run without other parts: it
+// never waits.
 type parts struct {
 	part      Part
-	run       string // stands for the options and the data
+	run       string // hash of the options and the data
 	classes   int    // of links
 	transport Transport
 	places    []place
@@ -83,19 +83,19 @@ type parts struct {
 	server *http.Server
 	client *http.Client
 	wg     sync.WaitGroup
-	stop   context.CancelFunc      // of looking
-	end    context.CancelCauseFunc // of the run
+	stop   context.CancelFunc      // ends the requests to other parts
+	end    context.CancelCauseFunc // ends the run
 
 	mu      sync.Mutex
 	own     partState
-	answer  []byte        // own, as others get it
+	answer  []byte        // own as JSON, as the others get it
 	others  []partState   // their last states
 	lost    []bool        // gives no answer any more
-	changed chan struct{} // closed, and made again, when something above changes
+	changed chan struct{} // closed, and made again, when others or lost change
 }
 
-// join lets a part listen for the others and look for them, and waits until their addresses are known. The context that
-// it returns ends when another part is lost or has ended.
+// join waits until the addresses of all parts are known. Then it serves this part's progress and asks for the others'.
+// The context that it returns ends when another part is lost or has ended early.
 func (r *run) join(ctx context.Context) (context.Context, error) {
 	if r.cfg.Part == (Part{}) {
 		return ctx, nil
@@ -137,7 +137,7 @@ func (r *run) join(ctx context.Context) (context.Context, error) {
 	return ctx, nil
 }
 
-// id stands for all that parts of one run have in common.
+// id returns a hash of all that the parts of one run have in common.
 func (r *run) id() string {
 	c := r.cfg
 	c.Part.I, c.Progress, c.Hold = 0, nil, nil
@@ -163,7 +163,7 @@ func (p *parts) tell(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(b)
 }
 
-// look looks at another part again and again, until that has ended or is lost.
+// look asks another part for its progress again and again, until the part is over or lost.
 func (p *parts) look(ctx context.Context, i int) {
 	seen, came, start := time.Now(), false, uint64(0)
 	for {
@@ -192,11 +192,11 @@ func (p *parts) look(ctx context.Context, i int) {
 	}
 }
 
-// every returns the time between two looks at a part. It grows with their number, so that a part gets some 80 looks a
-// second at most.
+// every returns the time between two requests to a part. It grows with the number of parts, so that a part gets some 80
+// requests a second at most.
 func (p *parts) every() time.Duration { return partsLook * time.Duration(1+p.part.Of/fewParts) }
 
-// patience returns the time to wait for an answer after an error.
+// patience returns the time without an answer after which a part is lost, by its latest error. came: it has answered.
 func patience(came bool, err error) time.Duration {
 	var slow net.Error
 	switch {
@@ -276,7 +276,7 @@ func (p *parts) note(i int, s partState) {
 	}
 }
 
-// gone notes that another part is not there any more.
+// gone notes that another part has ended or is lost.
 func (p *parts) gone(i int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -295,7 +295,7 @@ func (p *parts) over(i int) bool {
 	return p.others[i].Step >= last
 }
 
-// tellAll wakes everybody who waits for a change. The mutex is held.
+// tellAll wakes all goroutines that wait for a change of other parts. The mutex is held.
 func (p *parts) tellAll() {
 	close(p.changed)
 	p.changed = make(chan struct{})
@@ -310,7 +310,7 @@ func (p *parts) reach(ctx context.Context, s step) error {
 	return p.until(ctx, func(i int) bool { return p.others[i].Step >= s })
 }
 
-// until waits until something is true of all other parts. The mutex is held when that is asked.
+// until waits until of is true for all other parts. It calls of with the mutex held.
 func (p *parts) until(ctx context.Context, of func(i int) bool) error {
 	for {
 		p.mu.Lock()
@@ -330,8 +330,8 @@ func (p *parts) until(ctx context.Context, of func(i int) bool) error {
 	}
 }
 
-// told makes the report of the run. Part 0's report has the others' in it. The others report their own peers, and wait
-// until part 0 has that.
+// told returns the report of the run. Part 0 merges the reports of all parts. The others report on their own peers,
+// after part 0 has merged the reports or is lost, or partsTell has passed.
 func (r *run) told(own *partial) *Report {
 	p := r.parts
 	if p == nil {
@@ -353,7 +353,7 @@ func (r *run) told(own *partial) *Report {
 	return rep
 }
 
-// mergeParts makes the report of all parts, and lets them go.
+// mergeParts returns the report of all parts, after the others had time to see that it has merged theirs.
 func (r *run) mergeParts(all *partial) *Report {
 	p := r.parts
 	ctx, cancel := context.WithTimeout(context.Background(), partsTell)
@@ -385,7 +385,7 @@ func (r *run) mergeParts(all *partial) *Report {
 	return rep
 }
 
-// close ends the server and the looks that join has started.
+// close ends the server and the requests that join has started.
 func (p *parts) close() {
 	if p == nil {
 		return

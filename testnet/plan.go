@@ -12,8 +12,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/workload"
 )
 
-// plan loads the data and draws all else from the seed, as a scenario of the settings has it. There are queries of both
-// kinds in turn; of a log, each query is of both.
+// plan loads the data and draws all else from the seed, as the plan of a scenario with these settings. Queries for one
+// holder and for all take turns. Each query of a log is asked both ways.
 func (c *Config) plan() (*scenario.Plan, error) {
 	data, err := workload.Load(workload.Config{Path: c.Data, Chunk: c.Chunk, Peers: c.Peers, Rand: c.random(dealing)})
 	if err != nil {
@@ -49,7 +49,7 @@ func (c *Config) plan() (*scenario.Plan, error) {
 	return p, nil
 }
 
-// length returns the time over which queries are spread while something changes; 0: nothing does.
+// length returns the time over which queries are spread while collections change; 0: they stay as they are.
 func (c *Config) length() time.Duration {
 	if c.Churn == 0 && c.Adds == 0 {
 		return 0
@@ -57,10 +57,10 @@ func (c *Config) length() time.Duration {
 	return time.Duration(c.Minutes * float64(time.Minute))
 }
 
-// queriesLike returns the rule by which queries are drawn, or the log that they come from.
+// queriesLike returns the rule by which queries are drawn, or the path of their log.
 func (c *Config) queriesLike() string { return cmp.Or(c.QueriesLike, holdings.Uniform) }
 
-// latency returns the latency of lines that are not the machine's own.
+// latency returns the latency of shaped or simulated lines; 0 for the machine's own.
 func (c *Config) latency() time.Duration {
 	if c.Shape || c.Transport == Sim {
 		return lineLatency
@@ -68,7 +68,7 @@ func (c *Config) latency() time.Duration {
 	return 0
 }
 
-// query is a query of a run: its time does not count.
+// query is a query of a run. Its time At is ignored.
 type query struct {
 	sim.Ask
 	all bool // all holders are wanted; else one

@@ -79,7 +79,7 @@ type play struct {
 	last    tally
 }
 
-// scene is something that happens at a time.
+// scene is an event of a script, at a time since the start.
 type scene struct {
 	at time.Duration
 	do func(ctx context.Context) error
@@ -181,7 +181,7 @@ func (t *play) ask(ctx context.Context, q sim.Ask) error {
 	return nil
 }
 
-// findable returns the holders of a key that are there, besides the asker.
+// findable returns the holders of a query's key that are online, except the asker.
 func (t *play) findable(q sim.Ask) []strategy.ID {
 	return slices.DeleteFunc(slices.Clone(t.holders(q.Key)), func(p strategy.ID) bool { return p == q.Peer || !t.gate.online(p) })
 }
@@ -192,7 +192,7 @@ type tally struct {
 	messages      int
 }
 
-// count notes every second the bytes sent.
+// count notes the bytes and messages sent in each second, until ctx ends.
 func (t *play) count(ctx context.Context) {
 	for second := 0; ; second++ {
 		err := sleep(ctx, time.Until(t.began.Add(time.Duration(second+1)*time.Second)))
@@ -238,7 +238,7 @@ func (t *play) kinds() map[protocol.ID]sim.Sent {
 	return out
 }
 
-// report sums up.
+// report returns the result of the run.
 func (t *play) report(s strategy.Strategy) *scenario.Run {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -19,9 +19,9 @@ type Report struct {
 
 	Parts  int    `json:"parts,omitempty"`  // processes that the peers ran in, where these were several
 	Part   string `json:"part,omitempty"`   // "I/N" where all figures are of the peers of one part alone
-	Merged bool   `json:"merged,omitempty"` // and part 0 has them in its report
+	Merged bool   `json:"merged,omitempty"` // part 0's report includes the figures of this part
 
-	Phase       Phase    `json:"phase"`                 // that the run got to
+	Phase       Phase    `json:"phase"`                 // the last that the run reached
 	Interrupted string   `json:"interrupted,omitempty"` // why it ended before its end
 	Notes       []string `json:"notes,omitempty"`       // further notes for a reader
 
@@ -152,7 +152,7 @@ func (r *run) report(p *partial) *Report {
 	return rep
 }
 
-// report makes means over the peers of a class, whose links have a rate.
+// report returns the means over the peers of a class. rate is the rate of its links in bit/s.
 func (c *classSums) report(rate uint64) Class {
 	peers := float64(max(1, c.Peers))
 	return Class{

@@ -276,7 +276,7 @@ func (r *run) ask(ctx context.Context) error {
 	return r.parts.reach(ctx, queriesOver)
 }
 
-// watch tells of progress, and looks for convergence, until all queries are over.
+// watch reports progress, and checks for convergence, until all queries are over.
 func (r *run) watch(ctx context.Context, done <-chan struct{}, total int) {
 	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
@@ -295,7 +295,7 @@ func (r *run) watch(ctx context.Context, done <-chan struct{}, total int) {
 	}
 }
 
-// query runs one query and has its answer judged. One that was cut off by the end of the run is not judged.
+// query runs one query and has its answer judged. It skips a query that was cut off by the end of the run.
 func (r *run) query(ctx context.Context, q query) {
 	began := time.Now()
 	asker := int(q.Peer)

@@ -25,7 +25,7 @@ type stage struct {
 	all   []peer.AddrInfo // peers, also of other processes
 	cast  cast            // nil: none has been opened yet
 	aside []*outsider     // faulty peers beside the plan's
-	began time.Time       // of the counts
+	began time.Time       // from which bytes are counted in windows
 }
 
 // newStage makes a stage without hosts. The caller closes it.
@@ -95,7 +95,7 @@ func (t *stage) start() {
 	}
 }
 
-// together does something with every member, all at one time, and returns the errors.
+// together calls do for every member, all at one time, and returns the first error.
 func (t *stage) together(phase Phase, do func(i int) error) error {
 	var mu sync.Mutex
 	done := 0
@@ -128,7 +128,7 @@ func feed(ctx context.Context, queries, limit int, every time.Duration, query fu
 	return group.Wait()
 }
 
-// latency returns the plan's latency between peers; lineLatency if one is not the plan's.
+// latency returns the plan's latency between two peers; lineLatency if one of them is a stranger.
 func (t *stage) latency(from, to int) time.Duration {
 	if from == stranger || to == stranger {
 		return lineLatency

@@ -19,8 +19,8 @@ type System struct {
 	Name string
 	Note string // a note on how it is run, for readers
 
-	// Padded means that messages are padding of their sizes, and their contents are passed within the process: see
-	// package drive.
+	// Padded means that the bytes sent are padding of the messages' sizes, and their contents are passed within the
+	// process: see package drive.
 	Padded bool
 
 	// Announce is the largest number of holdings of the whole network that are announced, besides the holdings of keys
@@ -29,10 +29,10 @@ type System struct {
 	// Marginal means that a holding costs less the more there are. Its cost is then the slope between two
 	// announcements: of half of Announce and of Announce, one after the other.
 	Marginal bool
-	// Upkeep and Query report whether a protocol is for announcing, and for queries. One may be for both.
+	// Upkeep and Query report whether a protocol is for announcing, and for queries. A protocol may be for both.
 	Upkeep, Query func(protocol.ID) bool
 
-	// Open makes the peer of a place. It knows no others but the ones to begin from.
+	// Open makes the peer of a place. The peer knows no others than Place.Begin.
 	Open func(Place) (Peer, error)
 
 	cast func(*stage) (cast, error) // in place of Upkeep, Query and Open
@@ -49,19 +49,19 @@ type Place struct {
 // Peer is a peer of a System. Its methods are called from several goroutines, but Join and Announce one after the
 // other, in this order.
 type Peer interface {
-	// Join joins the network, as far as a system separates that from announcing: all hosts are there.
+	// Join joins the network, if the system can do so before it announces. All hosts are open.
 	Join(context.Context) error
-	// Announce makes keys known, and returns when that is done as far as it will be. All peers have joined.
+	// Announce makes keys known, and returns when it will do no more for that. All peers have joined.
 	Announce(ctx context.Context, keys [][]byte) error
-	// Find finds one holder, or all. What fails finds nothing, except that an error that matches ErrBroken ends the
-	// run.
+	// Find finds one holder, or all. A query with an error counts as one that found nothing, but an error that matches
+	// ErrBroken ends the run.
 	Find(ctx context.Context, key []byte, all bool) (Answer, error)
-	// Close ends it. It is called before its host is closed, with some other peers at the same time.
+	// Close ends the peer. It is called before the host is closed, for several peers at the same time.
 	Close() error
 }
 
-// VennSystem returns venn itself: nodes as Run starts them. They announce all that they hold in one summary. That is
-// done when every peer knows every other and has learned nothing more for some seconds, or after Config.Warmup.
+// VennSystem returns venn itself: nodes as Run starts them. They announce all that they hold in one summary. Announcing
+// is over when every peer knows every other and has learned nothing more for some seconds, or after Config.Warmup.
 func VennSystem() System {
 	return System{
 		Name: "venn", Note: "one summary a peer of all it holds; holders are confirmed",
@@ -77,7 +77,7 @@ func StrategySystem(s strategy.Strategy) System {
 	return System{Name: s.Name, Note: s.Source, Padded: true, cast: func(t *stage) (cast, error) { return t.driven(s, true) }}
 }
 
-// open has the system play on a stage.
+// open returns the cast that plays the system on a stage.
 func (s *System) open(t *stage) (cast, error) {
 	if s.cast != nil {
 		return s.cast(t)
@@ -85,7 +85,7 @@ func (s *System) open(t *stage) (cast, error) {
 	return &company{stage: t, system: s}, nil
 }
 
-// company are the peers of a System that anybody wrote. They stay from the start to the end, with the same keys.
+// company is the cast of a System with its own Open. Its peers stay from the start to the end, with the same keys.
 type company struct {
 	*stage
 	system *System

@@ -22,14 +22,14 @@ const (
 	buckets = int(window / grain)
 )
 
-// carriesSummaries reports whether the bytes of a protocol count against a link's budget for summaries. Those of pubsub
-// with all of its control messages do, of tails, and of parts fetched from a peer. Greetings, confirmations and queries
-// don't.
+// carriesSummaries reports whether the bytes of a protocol count against a link's budget for summaries. The bytes of
+// pubsub with all of its control messages do, of tails, and of parts fetched from a peer. The bytes of hellos,
+// confirmations and queries don't.
 func carriesSummaries(id protocol.ID) bool {
 	return isPubsub(id) || is(id, node.PartsID, node.TailsID)
 }
 
-// is reports whether a protocol is one of nodes' with the given names.
+// is reports whether a protocol is one of the nodes' protocols with the given names.
 func is(id protocol.ID, names ...protocol.ID) bool {
 	return slices.Contains(names, protocolName(id))
 }
@@ -52,11 +52,11 @@ func isPubsub(id protocol.ID) bool { return strings.HasPrefix(string(id), "/venn
 // meter counts what a host sends. It is the host's metrics.Reporter, so that it sees every byte of every stream; bytes
 // are counted once, by their sender. It is safe for concurrent use.
 type meter struct {
-	metrics.Reporter // nil: nobody asks
+	metrics.Reporter // nil: libp2p calls only the methods below
 	start            time.Time
 
 	mu        sync.Mutex
-	protocols map[protocol.ID]volume // sent; a write is a message where each is one write
+	protocols map[protocol.ID]volume // sent; a write counts as a message
 	lines     map[peer.ID]*line      // of summaries, by receiver
 }
 
@@ -88,14 +88,14 @@ func (m *meter) LogRecvMessage(int64) {}
 // LogRecvMessageStream does nothing: bytes are counted where they are sent.
 func (m *meter) LogRecvMessageStream(int64, protocol.ID, peer.ID) {}
 
-// sent returns the writes so far and their bytes, by protocol; of nodes' protocols, by name.
+// sent returns the writes so far and their bytes, by protocol. It gives the nodes' protocols by name.
 func (m *meter) sent() map[protocol.ID]volume {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return maps.Clone(m.protocols)
 }
 
-// worst returns, by receiver, the most bytes of summaries in any window.
+// worst returns, by receiver, the most bytes of summaries that were sent in any window.
 func (m *meter) worst() map[peer.ID]uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -109,7 +109,7 @@ func (m *meter) worst() map[peer.ID]uint64 {
 // marked counts what a line has carried since the meter's mark.
 type marked struct{ bytes, worst uint64 }
 
-// mark begins the counts of marked.
+// mark resets the counts that marked returns.
 func (m *meter) mark() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -139,7 +139,7 @@ type line struct {
 	since marked
 }
 
-// add counts n bytes in a bucket. Buckets don't go back.
+// add counts n bytes in a bucket, which must not be earlier than the bucket of the call before.
 func (l *line) add(bucket int, n uint64) {
 	if bucket-l.last >= buckets {
 		l.ring, l.sum = [buckets]uint64{}, 0

@@ -73,8 +73,8 @@ func (r *roster) number(id peer.ID) int {
 // wires make the hosts of a run, over one transport.
 type wires struct {
 	transport Transport
-	// latency returns the time that bytes take one way over shaped lines of TCP, from one peer to another; of a stranger,
-	// too. nil: lines are not shaped.
+	// latency returns the time that bytes take one way over shaped TCP lines, from one peer to another. Either may be
+	// stranger. nil: lines are not shaped.
 	latency func(from, to int) time.Duration
 	roster  *roster
 	gate    *gate          // nil: all may connect
@@ -108,7 +108,7 @@ type site struct {
 	listens  netip.AddrPort // the zero value is loopback and any port
 }
 
-// host makes a host and its line. It has nothing that many hosts in one process do not need: no relay, no NAT, no
+// host makes a host and its line. The host lacks all that many hosts in one process do not need: no relay, no NAT, no
 // metrics of its own, one transport. Not safe for concurrent use.
 func (w *wires) host(at site, m *meter) (host.Host, *link.Line, error) {
 	options := []libp2p.Option{
@@ -178,7 +178,7 @@ func (w *wires) dialled(from int, address string, to peer.ID) time.Duration {
 	return w.latency(w.roster.number(to), from)
 }
 
-// taken returns the latency of a connection that a peer has dialled from an address.
+// taken returns the latency of a connection that by has accepted from an address, and forgets the address.
 func (w *wires) taken(address string, by int) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
