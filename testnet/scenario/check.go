@@ -11,11 +11,11 @@ import (
 	"github.com/venn-p2p/venn/testnet/sim"
 )
 
-// What a scenario may ask for: a plan keeps all of it in memory.
+// Limits of a scenario: a plan keeps all that they limit in memory.
 const (
-	maxQueries = 10_000_000       // of all crowds, too
-	maxSize    = 1 << 28          // of collections: each of their numbers
-	maxChanges = 20_000_000       // of collections, about
+	maxQueries = 10_000_000       // and as many in all crowds together
+	maxSize    = 1 << 28          // of each number in Collections: keys, size, copies
+	maxChanges = 20_000_000       // of collections, as estimated
 	longest    = 1000 * time.Hour // of a run, and of times in events
 )
 

@@ -56,7 +56,7 @@ func (l Latency) between(a, b int) time.Duration {
 
 const maxPlaces = 10_000 // of a matrix
 
-// matrix reads measured latencies in milliseconds. Those below the least are raised to it, and counted.
+// matrix reads measured latencies in milliseconds. It raises latencies below the least to it, and counts them.
 func (p *Plan) matrix(path string) ([][]time.Duration, error) {
 	const key = "latency.matrix"
 	var out [][]time.Duration

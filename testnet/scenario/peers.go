@@ -9,8 +9,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Strategy returns the strategy with the plan's peers that misbehave, have clocks that jump, or are of the version
-// before. Both engines run it in place of the strategy. Errors match ErrScenario.
+// Strategy returns s with the plan's peers that misbehave, have clocks that jump, or are of the version before. Both
+// engines run the result in place of s. Errors match ErrScenario.
 func (p *Plan) Strategy(s strategy.Strategy) (strategy.Strategy, error) {
 	if slices.Contains(p.Older, true) && s.Older == nil {
 		return s, p.source.fault("events", "%s has no version before this one", s.Name)
@@ -67,7 +67,7 @@ func (p *Plan) peer(s strategy.Strategy, factory strategy.Factory, h strategy.Ho
 	return peer
 }
 
-// Claimed has each liar claim, besides its own keys, as many random ones.
+// Claimed returns a function for the keys that a peer claims: of, and for each liar as many random keys besides.
 func (p *Plan) Claimed(of func(strategy.ID) []summary.Fingerprint) func(strategy.ID) []summary.Fingerprint {
 	if !slices.Contains(p.Adversaries, Liar) {
 		return of
@@ -97,7 +97,7 @@ type dishonest struct {
 	kind string
 }
 
-// Holds denies the keys that a censor denies.
+// Holds denies a tenth of the keys at a censor. A liar's answers are right here: only its Look lies.
 func (d dishonest) Holds(k strategy.Key) bool {
 	if d.kind == Censor {
 		return k.Fingerprint%10 != 0 && d.Host.Holds(k)
@@ -153,7 +153,7 @@ func (c *clock) ahead(now time.Duration) time.Duration {
 	return sum
 }
 
-// Step tells the peer the time of its clock.
+// Step steps the peer at the time of its own clock.
 func (c *clock) Step(now time.Duration, in strategy.Input) {
 	c.now = now
 	if s, ok := in.(strategy.Started); ok {
@@ -163,5 +163,5 @@ func (c *clock) Step(now time.Duration, in strategy.Input) {
 	c.peer.Step(now+c.ahead(now), in)
 }
 
-// Wake takes the time of the peer's clock.
+// Wake asks for a wake-up at a time of the peer's own clock.
 func (c *clock) Wake(at time.Duration) { c.Host.Wake(at - c.ahead(c.now)) }

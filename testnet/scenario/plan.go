@@ -33,7 +33,7 @@ type Plan struct {
 	Latency     func(a, b strategy.ID) time.Duration // one way
 	Edges       [][2]strategy.ID                     // links at the start; nil: they are drawn
 	Adversaries []string                             // kind by peer; "" for a good one
-	Invented    []strategy.Invented                  // identities that each makes up
+	Invented    []strategy.Invented                  // identities that each adversary makes up, by peer
 	Jumps       [][]Jump                             // of clocks, by peer
 	Older       []bool                               // peers of the version before
 
@@ -43,10 +43,10 @@ type Plan struct {
 	sorted  func() []uint32 // numbers of the keys, in the keys' order
 	extra   [][]byte        // the end of Keys: keys that nobody holds at the start
 	further int             // of them, keys that no change of the plan adds
-	peers   [][]span        // when each is there
+	peers   [][]span        // when each peer is online
 }
 
-// Jump is that a clock jumps ahead.
+// Jump is a clock's jump: at At, it goes ahead by By.
 type Jump struct{ At, By time.Duration }
 
 // Network is the name of the network, under which testnets' nodes hash their keys, too.
@@ -88,8 +88,8 @@ func (s *Scenario) Plan(trial int) (*Plan, error) {
 	return p, nil
 }
 
-// PlanOf draws the plan of the first trial of a scenario that no file has, of data that has been read. It has a number
-// of further keys that nobody holds. There may be no query in it. Zero values are as they are.
+// PlanOf draws the plan of the first trial of a scenario without a file, over data that has been read. The plan has
+// further keys besides, which nobody holds. It may have no query. Zero values of the scenario do not mean defaults.
 func (s *Scenario) PlanOf(d *workload.Data, further int) (*Plan, error) {
 	p := &Plan{Scenario: s, Seed: strategy.TrialSeed(s.Seed, 0), further: further}
 	err := p.take(d)
@@ -181,7 +181,7 @@ func (p *Plan) hold() error {
 	return p.hash()
 }
 
-// take takes in data.
+// take sets the plan's keys, names and collections from data.
 func (p *Plan) take(d *workload.Data) (err error) {
 	for k := range d.Keys() {
 		p.Keys = append(p.Keys, d.Key(uint32(k)))
@@ -226,7 +226,7 @@ func (p *Plan) hash() error {
 // Held returns the number of keys that somebody holds at the start: the first ones.
 func (p *Plan) Held() int { return len(p.Keys) - len(p.extra) }
 
-// changes returns about the largest number of changes of collections.
+// changes returns an upper estimate of the number of keys that peers replace.
 func (p *Plan) changes() float64 {
 	return p.Changes.Share * float64(p.Data.Holdings()) * p.End().Minutes()
 }
@@ -261,7 +261,7 @@ func (p *Plan) misbehave(n int) {
 	}
 }
 
-// chosen draws a share of the peers of a class; "" is all.
+// chosen draws a share of the peers of a class of lines; "" stands for all classes.
 func (p *Plan) chosen(share float64, class string, rng *rand.Rand) []strategy.ID {
 	var of []strategy.ID
 	for i := range p.Class {
@@ -275,7 +275,7 @@ func (p *Plan) chosen(share float64, class string, rng *rand.Rand) []strategy.ID
 	return of
 }
 
-// span is a time in which a peer is there.
+// span is a time in which a peer is online.
 type span struct {
 	from, to time.Duration
 	killed   bool // at its end
@@ -287,7 +287,7 @@ func (p *Plan) moves(n int) error {
 	if p.Sessions.Log != "" {
 		return p.sessions()
 	}
-	began := make([]time.Duration, n) // of the session under way; negative: none is
+	began := make([]time.Duration, n) // of the session under way; negative: the peer is away
 	for _, m := range (sim.Churn{
 		Median: time.Duration(p.Sessions.Median), Away: time.Duration(p.Sessions.Away), Shape: p.Sessions.Shape,
 	}).Moves(n, p.End(), p.random(leaving, 0)) {
@@ -309,7 +309,7 @@ func (p *Plan) moves(n int) error {
 	return nil
 }
 
-// kill takes a peer out from one time to another.
+// kill takes a peer offline from one time to another.
 func (p *Plan) kill(peer strategy.ID, from, to time.Duration) {
 	var left []span
 	for _, s := range p.peers[peer] {
@@ -380,7 +380,7 @@ func (p *Plan) events(n int) {
 	slices.SortStableFunc(p.Script.Moves, func(a, b sim.Move) int { return cmp.Compare(a.At, b.At) })
 }
 
-// slow makes a line slow, for a while.
+// slow changes the rates of a peer's line from e.At on, and restores them after e.Lasts if that is set.
 func (p *Plan) slow(peer strategy.ID, e Event) {
 	was := p.Line(peer)
 	now := was

@@ -14,13 +14,13 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// act is drawn when its time has come, for it depends on which peers are there and hold which keys.
+// act is a draw that waits for its time, because it depends on the peers that are online then and on their keys.
 type act struct {
 	at time.Duration
 	do func(at time.Duration)
 }
 
-// stage is the state from which a plan is drawn as its time goes on.
+// stage is the state of the network at the time up to which the plan is drawn.
 type stage struct {
 	*Plan
 	online []bool
@@ -120,8 +120,8 @@ func (s *stage) draw(at time.Duration, rng *rand.Rand) {
 	}
 }
 
-// good reports whether a peer is there and does not misbehave. Only good peers ask, and count as holders of queries'
-// keys.
+// good reports whether a peer is online and does not misbehave. Only good peers ask queries, and count as holders of
+// their keys.
 func (s *stage) good(p strategy.ID) bool { return s.online[p] && s.Adversaries[p] == "" }
 
 func (s *stage) mayAsk(p strategy.ID, key uint32) bool { return s.good(p) && !s.held.Holds(p, key) }

@@ -27,9 +27,9 @@ type Run struct {
 	sim.Report
 
 	Keys    int     // of a peer at the start, on average
-	Allowed float64 // bytes a second that a peer might send for upkeep, to connect left out; 0: as the strategy has it
+	Allowed float64 // bytes a second that a peer might send for upkeep, connecting aside; 0: the strategy's default
 	Wall    float64 // seconds that it took; runs beside each other share the processors
-	State   float64 // bytes of memory of a peer at the end; 0: not known, for runs were beside each other
+	State   float64 // bytes of memory of a peer at the end; 0: not known, because other runs ran at the time
 }
 
 // The engines.
@@ -44,7 +44,7 @@ type Figure struct {
 	Title string
 	Unit  string
 	Log   bool // drawn on a logarithmic axis
-	Share bool // 1 is the most
+	Share bool // at most 1
 	Maybe bool // not every run has it
 }
 
@@ -68,7 +68,7 @@ var figures = []Figure{
 	{Name: "wrong", Title: "wrong holders a query"},
 }
 
-// RecallOf returns the name of the figure of a window.
+// RecallOf returns the name of the figure for the recall in a window.
 func RecallOf(window string) string { return "recall_" + window }
 
 // Figures returns the figures that a run of the scenario has.
@@ -138,7 +138,7 @@ func (s *Scenario) Values(r *Run) map[string]float64 {
 	return v
 }
 
-// counts adds up the known ones of some counts.
+// counts adds up counts, except those that are unknown.
 type counts struct{ sum, number int }
 
 func (c *counts) add(n int) {
@@ -166,8 +166,8 @@ func within(all []sim.Query, w Window) []sim.Query {
 	})
 }
 
-// Recall returns the share of the findable holders that were found; NaN without queries. For a query that wants one
-// holder one is findable.
+// Recall returns the share of the findable holders that were found; NaN without queries. A query that wants one holder
+// has one findable holder.
 func Recall(queries []sim.Query) float64 {
 	found, findable := 0, 0
 	for _, q := range queries {
@@ -176,7 +176,7 @@ func Recall(queries []sim.Query) float64 {
 	return float64(found) / float64(findable)
 }
 
-// Quantile returns the smallest value that a share of all do not exceed; NaN without values.
+// Quantile returns the smallest of the values that at least a share of them do not exceed; NaN without values.
 func Quantile(values []float64, share float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()

@@ -26,7 +26,7 @@ type Scenario struct {
 	Name   string `toml:"-"` // of the file, without folder and suffix
 	Folder string `toml:"-"` // of the file: paths in it are relative to that
 
-	At    []Coordinate `toml:"-"` // of a point: its values
+	At    []Coordinate `toml:"-"` // of a point of a sweep: its values
 	Whole *Scenario    `toml:"-"` // of a point: the scenario with the sweep; else nil
 
 	Question   string   `toml:"question"`   // that it answers; required
@@ -39,7 +39,7 @@ type Scenario struct {
 	Patience   Duration `toml:"patience"` // of a query; 0: 10 s
 	All        bool     `toml:"all"`      // queries want every holder; else one
 	Undefended bool     `toml:"undefended"`
-	Rows       string   `toml:"rows"`       // what rows say: figures over the trials, or trials; "": figures
+	Rows       string   `toml:"rows"`       // rows of reports: figures over the trials, or trials; "": figures
 	Killed     float64  `toml:"killed"`     // share of the peers killed at once halfway through the warm-up: one event more
 	Strong     float64  `toml:"strong"`     // share of the peers with 100 Mbit/s that know everybody, the others have 1 Mbit/s; in place of lines
 	UpkeepAs   string   `toml:"upkeep_as"`  // strategy that runs first: the others may send as many bytes a second for upkeep as it did
@@ -87,7 +87,7 @@ type Line struct {
 
 // Latency is one of three kinds: by distance in a square, measured, or by region.
 type Latency struct {
-	Least  Duration `toml:"least"`  // 0: 10 ms; of a matrix, the least that is in it, 1 ms or more
+	Least  Duration `toml:"least"`  // 0: 10 ms; with a matrix, its least latency, from 1 ms
 	Most   Duration `toml:"most"`   // of the square; 0: 100 ms
 	Matrix string   `toml:"matrix"` // CSV of numbers in ms, one way: a row and a column a place; peers are placed by turns
 	Region []Region `toml:"region"`
@@ -104,9 +104,9 @@ type Region struct {
 // Links are the links of the peers at the start.
 type Links struct {
 	Kind   string  `toml:"kind"`   // random, small-world, power-law or star; "": random
-	Degree int     `toml:"degree"` // 0: 8; star: the first peers, at which all others begin; 0: 1
+	Degree int     `toml:"degree"` // 0: 8; star: number of first peers, at which all others begin; 0: 1
 	Rewire float64 `toml:"rewire"` // small-world: share of links that go anywhere; 0: 0.1
-	Whole  bool    `toml:"whole"`  // links that fall into parts are an error
+	Whole  bool    `toml:"whole"`  // links that do not connect all peers are an error
 	File   string  `toml:"file"`   // CSV of the links at the start, two peers a row, in place of drawn ones; nodes on real hosts choose theirs
 }
 
@@ -125,13 +125,13 @@ type Sessions struct {
 	Median Duration `toml:"median"` // of a session; 0: nobody leaves
 	Away   Duration `toml:"away"`   // of an absence; 0: a tenth of a session
 	Shape  float64  `toml:"shape"`  // of the Weibull distribution of both; 0: 0.5
-	Log    string   `toml:"log"`    // CSV of peer, from, to in seconds: when each is there, in place of a distribution
+	Log    string   `toml:"log"`    // CSV of peer, from, to in seconds: when each is online, in place of a distribution
 }
 
 // Changes set how collections change: a peer drops a key and adds another.
 type Changes struct {
 	Share float64 `toml:"share"` // of every collection, in a minute
-	New   float64 `toml:"new"`   // share of the keys taken in that nobody held before
+	New   float64 `toml:"new"`   // share of the added keys that nobody held before
 }
 
 // Event is something that happens at a time.
@@ -143,7 +143,7 @@ type Event struct {
 	Parts   int      `toml:"parts"`   // partition: into which the network falls; 0: 2
 	Back    Duration `toml:"back"`    // kill: after which the peers come back; 0: never
 	Queries int      `toml:"queries"` // crowd: for one key
-	Over    Duration `toml:"over"`    // crowd, join: in which they begin, or come
+	Over    Duration `toml:"over"`    // crowd: in which the queries begin; join: in which the peers come
 	Down    Rate     `toml:"down"`    // slow
 	Up      Rate     `toml:"up"`      // slow
 	Lasts   Duration `toml:"lasts"`   // slow; 0: to the end
@@ -157,7 +157,7 @@ type Adversary struct {
 	Identities int    `toml:"identities"` // that all of them make up together; 0: 32 each
 }
 
-// Window is from one time to another.
+// Window is a part of the run: its start and its end.
 type Window [2]Duration
 
 // Answer is the expected result of a strategy: an interval for each figure.
@@ -198,7 +198,7 @@ const maxFile = 1 << 20
 // Parse loads a scenario from the text of a file.
 func Parse(path, text string) (*Scenario, error) { return ParseIn(nil, path, text) }
 
-// ParseIn loads a scenario from the text of a file in a file system, which has the files that it names; nil is the
+// ParseIn loads a scenario from the text of the file at path. files has the files that the scenario names; nil: the
 // machine's.
 func ParseIn(files fs.FS, path, text string) (*Scenario, error) {
 	s := &Scenario{

@@ -21,14 +21,14 @@ type SimulateOptions struct {
 	Each     func(n int, do func(i int)) // as of sim.Config
 	Progress func(share float64)         // receives the progress of the run, from 0 to 1; may be nil
 	Upkeep   float64                     // bytes a second that a peer may send for upkeep; 0: the scenario's
-	Trace    io.Writer                   // is written the run's trace, see sim.Record; nil: none is kept
+	Trace    io.Writer                   // receives the run's trace, see sim.Record; nil: no trace
 	// Ended is called when the run has ended and its peers still are in memory; may be nil.
 	Ended func()
-	// Look is shown the run about every virtual second and at its end; its error ends the run. nil: nobody looks.
+	// Look is called with the run about every virtual second and at its end; its error ends the run. May be nil.
 	Look func(s *sim.Sim, now, end time.Duration) error
 }
 
-// Simulate plays a plan in the simulator. When ctx ends, so does the run, with its error.
+// Simulate plays a plan in the simulator. When ctx ends, it returns ctx's error.
 func Simulate(ctx context.Context, p *Plan, s strategy.Strategy, o SimulateOptions) (*Run, error) {
 	played, err := p.Strategy(s)
 	if err != nil {
@@ -80,7 +80,7 @@ func Simulate(ctx context.Context, p *Plan, s strategy.Strategy, o SimulateOptio
 		o.Ended()
 		runtime.KeepAlive(run)
 	}
-	if len(p.Lines) == 1 { // of several classes one may be left at the end
+	if len(p.Lines) == 1 { // not len(report.Lines): of several classes, only one may have peers at the end
 		report.Lines = nil
 	}
 	return &Run{

@@ -13,8 +13,8 @@ import (
 // maxPoints is the largest number of combinations of a sweep.
 const maxPoints = 1000
 
-// Points returns the scenarios of a sweep, one for each combination of the values, the first key's changing last. Each
-// is a scenario of its own, without answers, named after its values. Without a sweep the scenario is its only point.
+// Points returns the scenarios of a sweep, one for each combination of the values; the last key's value changes first.
+// Each is a scenario of its own, without answers, named after its values. Without a sweep, s is the only point.
 // Errors match ErrScenario.
 func (s *Scenario) Points() ([]*Scenario, error) {
 	if len(s.sweeps) == 0 {
@@ -149,7 +149,7 @@ func (s *Scenario) Varies(key string) bool {
 	return slices.ContainsFunc(s.sweeps, func(k Setting) bool { return k.Key == key })
 }
 
-// SweptBy returns the scenario's sweeps, with these values for the one over a key.
+// SweptBy returns the scenario's sweeps, with the given values in the sweep over key.
 func (s *Scenario) SweptBy(key string, values []any) []Setting {
 	out := slices.Clone(s.sweeps)
 	for i := range out {

@@ -49,7 +49,7 @@ func Variables(of []strategy.Strategy) []Variable {
 	return out
 }
 
-// variableOf returns the variable of a key; one that has no short name is named by its key.
+// variableOf returns the variable of a key. It names a key without a short name by the key itself.
 func variableOf(key string) Variable {
 	if i := slices.IndexFunc(variables, func(v Variable) bool { return v.Key == key }); i >= 0 {
 		return variables[i]
@@ -98,7 +98,8 @@ func ParseSetting(variables []Variable, text string) (Setting, error) {
 	return out, nil
 }
 
-// value returns a value for TOML. Durations are written in one way; a number of them is in seconds.
+// value returns an item as a value for TOML. Durations are written as Go writes them; a median session given as a
+// number is in seconds.
 func (v Variable) value(item string) any {
 	if x, err := strconv.ParseFloat(item, 64); err == nil && !math.IsNaN(x) && !math.IsInf(x, 0) {
 		switch {
