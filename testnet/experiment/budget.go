@@ -10,15 +10,15 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// budgetQueries of each budget, and the bytes of a header, its signature and the origin's record, which go with each
-// summary.
+// budgetQueries is the number of queries for each budget. budgetHeader is the bytes of a header, its signature and the
+// origin's record, which go with each summary.
 const (
 	budgetQueries = 4000
 	budgetHeader  = 512
 )
 
 // budget fills a directory of the given bytes as the planner does: samples first, then the part of most value a byte.
-// Queries ask for keys that the asker lacks, of peers that match, the likeliest first, until one has the key.
+// Each query is for a key that the asker lacks. It asks the peers that match, the likeliest first, until one has it.
 func (c *collectionRun) budget() {
 	prefixes := c.prefixes()
 	bytes := c.Bytes
@@ -48,7 +48,7 @@ func (c *collectionRun) budget() {
 	c.add("planner", "", bytes, "wasted probes per query", wasted)
 }
 
-// fillBudget returns the part of each summary that is held within the given bytes.
+// fillBudget returns the prefix of each summary that a directory of the given bytes holds; nil: it holds none.
 func fillBudget(prefixes []*summary.Prefix, bytes int, rng *rand.Rand) []*summary.Prefix {
 	held := make([]*summary.Prefix, len(prefixes))
 	var steps nextSteps
@@ -82,7 +82,7 @@ func fillBudget(prefixes []*summary.Prefix, bytes int, rng *rand.Rand) []*summar
 	return held
 }
 
-// nextStep is one more part of a peer's summary.
+// nextStep is the next part of a peer's summary: the number of parts with it, its bytes, and its value a byte.
 type nextStep struct {
 	peer, end, bytes int
 	value            float64
@@ -108,7 +108,7 @@ func (s *nextSteps) Pop() any {
 	return last
 }
 
-// probe looks for keys: the share found, and the questions in vain for each.
+// probe looks for keys. It returns the share of the keys that it found, and the mean questions in vain for a key.
 func (c *collectionRun) probe(x *index.Index, held []*summary.Prefix) (found, wasted float64) {
 	asked, hits, vain := 0, 0, 0
 	var matches []int

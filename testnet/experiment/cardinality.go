@@ -30,7 +30,7 @@ var cardinality = experiment{
 	),
 }
 
-// arrayOf returns the filter that a vector is about.
+// arrayOf returns the filter that a printed number is about.
 func arrayOf(p printed) estimate.Array {
 	if b := p.int("block_bits"); b != 0 {
 		return estimate.Array{Bits: uint64(b), Blocks: p.int("blocks"), Hashes: p.int("k_b")}
@@ -41,7 +41,7 @@ func arrayOf(p printed) estimate.Array {
 // trialsFor returns the number of filters of n keys that are filled in a few seconds.
 func trialsFor(n int) int { return max(40, min(1000, 100_000_000/n)) }
 
-// estimateElements fills filters and estimates: the mean relative error, and the density.
+// estimateElements fills filters, estimates their numbers of keys, and adds a row for the mean relative error.
 func (s *session) estimateElements(p printed) {
 	n, a := p.int("n"), arrayOf(p)
 	errors := trials(s, p.Name, trialsFor(n), func(rng *rand.Rand) float64 {

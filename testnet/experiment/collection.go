@@ -67,7 +67,7 @@ type collectionSetting struct {
 	Trial      int
 }
 
-// set brings a run to a value.
+// set applies one value of the sweep to the setting; bytes overrides share.
 func (s *collectionSetting) set(v value) {
 	s.Sweep, s.At = v.name, v.x
 	switch v.name {
@@ -100,7 +100,7 @@ type measure struct {
 
 // collectionKind is a kind of experiment on collections.
 type collectionKind struct {
-	sweep string // when none is asked for
+	sweep string // the default
 	do    func(*collectionRun)
 }
 

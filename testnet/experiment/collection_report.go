@@ -194,8 +194,8 @@ var collectionTerms = map[string][][2]string{
 	},
 }
 
-// collectionDrawings returns a figure of each quantity over the sweep with a line for each case, or a chart with a dot
-// for each.
+// collectionDrawings returns a figure of each quantity over the sweep, with a line for each case. Without a sweep, it
+// returns charts with a dot for each case.
 func collectionDrawings(name string, rows []CollectionRow) []report.Drawing {
 	var out []report.Drawing
 	for _, q := range results.Distinct(rows, func(r CollectionRow) string { return r.Quantity }) {

@@ -9,7 +9,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/results/report"
 )
 
-// keys in the filters whose sizes are measured, as in Mitzenmacher's simulations.
+// mitzenmacherKeys is the number of keys in the filters that are measured, as in Mitzenmacher's simulations.
 const mitzenmacherKeys = 10_000
 
 var compressed = experiment{
@@ -25,7 +25,7 @@ var compressed = experiment{
 			s.formula(p.Name, standard(p.int("m"), p.int("k")).CompressedBits(p.int("n"))/8)
 		}},
 		rule{"sim_avg_", 5, func(s *session, p printed) { s.sizes(p.int("m"), p.int("k")) }},
-		rule{"sim_max_bytes_m70000", 2, func(s *session, p printed) { s.sizes(70000, 1) }}, // it has no mean
+		rule{"sim_max_bytes_m70000", 2, func(s *session, p printed) { s.sizes(70000, 1) }}, // its mean is not printed
 		rule{"_z", 1, func(s *session, p printed) {
 			c, k := p.in("m_over_n"), p.int("k")
 			s.formula(p.Name, papers.CompressedBitsPerKey(c, float64(k)))
@@ -36,7 +36,7 @@ var compressed = experiment{
 	figures: compressedFigures,
 }
 
-// messageBytes measures the messages of filters of m bits, as a codec sends them.
+// messageBytes measures the bytes of n messages, each a filter of m bits and k hash functions, as the codec encodes it.
 func (s *session) messageBytes(m, k, n int) sample {
 	p := standard(m, k)
 	codec := must(bloom.NewCodec(p))
@@ -45,7 +45,7 @@ func (s *session) messageBytes(m, k, n int) sample {
 	}))
 }
 
-// ratesOfTables finds the false-positive rates in the tables.
+// ratesOfTables computes and measures the false-positive rates in the tables.
 var ratesOfTables = rule{"_f", 0.3, func(s *session, p printed) {
 	c, k := p.in("m_over_n"), p.int("k")
 	s.formula(p.Name, papers.AsymptoticRate(c, float64(k)))

@@ -24,7 +24,7 @@ func countminTasks(s *session) []task {
 }
 
 // countMin checks Theorem 9.1: no estimate is too low, and too high by eps of all counts with probability at most eps.
-// The stream is Zipf's. It asks for keys that never came: collisions raise their estimates the most.
+// The stream is Zipf's. The second part is measured on keys that never came: collisions raise their estimates the most.
 func (s *session) countMin(eps float64) {
 	p := papers.CountMinFor(eps, eps)
 	row := fmt.Sprintf("eps=%v, w=%d, d=%d", eps, p.Width, p.Depth)

@@ -17,7 +17,7 @@ import (
 // debian names the data that the program holds.
 const debian = "debian"
 
-// peer is the number of one.
+// peer is the number of a peer.
 type peer = strategy.ID
 
 // collections are the data that experiments on collections share.
@@ -27,8 +27,8 @@ type collections struct {
 	prefixes func() []*summary.Prefix
 }
 
-// loadCollections reads the data, "debian", a table or a folder, and hashes its keys. More peers than it has are dealt its
-// files again.
+// loadCollections reads the data, "debian", a table or a folder, and hashes its keys. If more peers are wanted than it
+// has, its files are dealt to them again.
 func loadCollections(path string, peers int, seed uint64) (*collections, error) {
 	if path == debian {
 		path = ""

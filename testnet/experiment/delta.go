@@ -26,7 +26,7 @@ var delta = experiment{
 	),
 }
 
-// deltaBytes measures the message that updates a filter after a part of its keys was replaced.
+// deltaBytes measures the bytes of the message that updates a filter after a part of its keys was replaced.
 func (s *session) deltaBytes(m, k int, change float64, n int) sample {
 	p := standard(m, k)
 	codec := must(bloom.NewCodec(p))

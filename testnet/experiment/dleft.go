@@ -40,7 +40,7 @@ func newDLeft(n, r int, seed uint64) *counting.DLeft {
 }
 
 // messages measures the size of a counting filter when it is sent (Mitzenmacher 2002, section V), beside the entropy of
-// its content: a set of fingerprints, each a member once.
+// its content: a set of distinct fingerprints.
 func (s *session) messages() {
 	for _, q := range []int{24, 32, 48} {
 		least := float64(q) - math.Log2(dleftKeys) + math.Log2E
@@ -63,7 +63,7 @@ func (s *session) messages() {
 	}
 }
 
-// dleftUpper returns the bound of section 4: 24 cells may hold a remainder of r bits.
+// dleftUpper returns section 4's bound of the false-positive rate: one of 24 cells has the same remainder of r bits.
 func dleftUpper(r float64) float64 { return 24 * math.Exp2(-r) }
 
 func (s *session) dleftFormulas() {
@@ -99,8 +99,8 @@ func (s *session) fluidLimits() {
 
 // churned is the result of one trial of section 5.1.
 type churned struct {
-	tails     []float64 // fraction of buckets with at least i
-	positives float64   // part of 10,000 others taken for members
+	tails     []float64 // fraction of buckets with at least i items
+	positives float64   // part of 10,000 random items taken for members
 	moves     int       // buckets that would have overflowed
 	failed    bool
 }
@@ -185,7 +185,7 @@ func (s *session) failsafe() {
 	})
 }
 
-// countingRates measures the counting Bloom filters that the paper compares with.
+// countingRates measures the false-positive rates of the counting Bloom filters that the paper compares with.
 func (s *session) countingRates() {
 	for _, form := range []struct {
 		name   string

@@ -46,14 +46,14 @@ func dynamicTasks(s *session) []task {
 	return tasks
 }
 
-// cutFor returns the D-BBF cut to a number's target.
+// cutFor returns the D-BBF cut to the target rate of a printed number.
 func cutFor(p printed) bloom.DynamicParams {
 	_, d := dynamicFor(p.in("target"))
 	d.Batch.Blocks = fewestBlocks(d, p.int("n"), p.in("target"))
 	return d
 }
 
-// fewestBlocks returns the fewest blocks a batch at which the rate with n keys is at most target, or all of them.
+// fewestBlocks returns the fewest blocks a batch at which the rate with n keys is at most target, or all blocks.
 func fewestBlocks(d bloom.DynamicParams, n int, target float64) int {
 	most := d.Batch.Blocks
 	for d.Batch.Blocks = 1; d.Batch.Blocks < most && d.ExpectedRate(n) > target; d.Batch.Blocks++ {

@@ -49,24 +49,24 @@ type Info struct {
 
 // Options of Run and RunCollection. The zero value runs the default trials with seed 0 and writes no files.
 type Options struct {
-	Trials   int            // 0: each number's own, in all some minutes, or 3 of a collection's; below 5 of a paper's means 5
+	Trials   int            // 0: each paper number's own, in all some minutes, and 3 for collections; papers take 5 or more
 	Seed     uint64         // of all random keys: the same seed and trials give the same rows
 	Out      string         // folder for rows (CSV), figures (SVG, CSV) and report, made when missing; empty for none
 	Version  string         // of the program, for the report
-	Peers    int            // of a collection's: 0: all of the data; more are dealt its files again
-	Data     string         // of a collection's: "" or "debian", or a table or folder as package workload reads
-	Sweep    string         // of a collection's: "name=value,value…", see Sweeps; "": of Overlaps over bytes, of Budget over share
+	Peers    int            // for collections; 0: all of the data; more are dealt its files again
+	Data     string         // for collections: "" or "debian", or a table or folder as package workload reads
+	Sweep    string         // for collections: "name=value,value…", see Sweeps; "": bytes of Overlaps, share of Budget
 	Progress func(Progress) // called when a run begins and after each trial or so, never by two goroutines at once; may be nil
 	runs.Work
 }
 
 // Progress of an experiment.
 type Progress struct {
-	What string  // is done now
+	What string  // name of the experiment, or of its run, that is under way
 	Done float64 // part of the whole that is done, 0 to 1
 }
 
-// tell returns a function that tells the progress of pieces; nil: nobody wants to know.
+// tell returns a function that passes the progress of pieces on to o.Progress; nil if that is nil.
 func (o *Options) tell(of []runs.Piece) func(int, float64) {
 	if o.Progress == nil {
 		return nil
@@ -74,7 +74,7 @@ func (o *Options) tell(of []runs.Piece) func(int, float64) {
 	return func(i int, done float64) { o.Progress(Progress{of[i].Name, done}) }
 }
 
-// Verdict on a number printed.
+// Verdict is the result of the comparison with a printed number.
 type Verdict string
 
 // The verdicts.
@@ -95,7 +95,7 @@ type Row struct {
 	Measured   float64 `json:"measured"`
 	Tolerance  float64 `json:"tolerance"` // greatest distance of the two, in the quantity's own unit
 	Verdict    Verdict `json:"verdict"`
-	Reason     string  `json:"reason,omitempty"` // the error in the number printed
+	Reason     string  `json:"reason,omitempty"` // the paper's error, if it misprints
 }
 
 // Result of a run.

@@ -18,7 +18,7 @@ var hashing = experiment{
 	figures: hashingFigures,
 }
 
-// hashScheme is one of the five that section 8 compares.
+// hashScheme is one of the five ways of hashing that section 8 compares.
 type hashScheme struct {
 	name   string
 	params func(m, k int) bloom.Params

@@ -36,7 +36,8 @@ func bothOnes(p printed) (a papers.Array, ones float64) {
 	return a, a.BothOnes(a.ExpectedOnes(p.in("n1")), a.ExpectedOnes(p.in("n2")), p.in("n12"))
 }
 
-// estimateCommon fills pairs of filters and estimates: mean and deviation of the absolute relative error.
+// estimateCommon fills pairs of filters and estimates the number of keys in both. It adds rows for the mean and the
+// deviation of the absolute relative error.
 func (s *session) estimateCommon(p printed) {
 	a := arrayOf(p)
 	n1, n2, n12 := p.int("n1"), p.int("n2"), p.int("n12")

@@ -11,7 +11,7 @@ import (
 	"github.com/venn-p2p/venn/summary/estimate"
 )
 
-// What the experiment on neighbours asks.
+// The most keys that the experiment on neighbours asks for.
 const (
 	withheldKeys = 200 // of each asker, removed from its collection
 	lackedKeys   = 200 // of each asker
@@ -62,7 +62,7 @@ func mixes(n int) map[string]mix {
 // mix holds the number of neighbours chosen by each rule.
 type mix struct{ similar, complementary, near, random int }
 
-// candidate is a peer that could be a neighbour, and the number of keys that it holds and the own collection does not.
+// candidate is a peer that could be a neighbour, and the number of keys that it holds and the asker does not.
 type candidate struct {
 	rank.Candidate
 	lacks float64
@@ -83,7 +83,7 @@ func (m mix) choose(cands []candidate, rng *rand.Rand) (chosen []rank.Candidate)
 		})
 	}
 	take(rank.Similar(left, m.similar))
-	// The best by keys that the asker lacks are the most similar by that measure.
+	// Similar takes the candidates of the greatest overlap. Here the keys that the asker lacks stand for the overlap.
 	byLacks := slices.Clone(left)
 	for i := range byLacks {
 		byLacks[i].Overlap.Value = lacks[byLacks[i].Index]

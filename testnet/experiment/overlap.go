@@ -48,8 +48,8 @@ func (c *collectionRun) overlaps() {
 	}
 }
 
-// cut returns the part of a peer's summary that fits, with its header, in the shape that nodes publish. They publish no
-// sample below a kibibyte: if that does not fit, cut makes it smaller, to measure what a smaller one would bring.
+// cut returns the part of a peer's summary that fits in c.Bytes with its header, in the shape that nodes publish. They
+// publish no sample below a kibibyte. If none fits, cut makes the sample smaller, to measure what that would bring.
 func (c *collectionRun) cut(peer int) *summary.Prefix {
 	p := c.prefixes()[peer]
 	room := c.Bytes - len(must(p.Header().AppendBinary(nil)))
@@ -105,7 +105,7 @@ func mixed(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// theta estimates an intersection: hashes that both have below the lower of their greatest ones.
+// theta estimates an intersection from the hashes in both sketches, up to the lower of the sketches' greatest hashes.
 func theta(a, b []uint64) float64 {
 	if len(a) == 0 || len(b) == 0 {
 		return 0
@@ -127,7 +127,7 @@ func theta(a, b []uint64) float64 {
 	return float64(both) / (float64(limit) / math.MaxUint64)
 }
 
-// minHash estimates an intersection from the share of buckets that agree, less the share that does by chance.
+// minHash estimates an intersection from the share of buckets that agree, less the share that agrees by chance.
 func minHash(a, b []uint8, n1, n2 float64) float64 {
 	same, used := 0.0, 0.0
 	for i := range a {

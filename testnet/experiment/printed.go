@@ -19,7 +19,7 @@ type printed struct {
 	Printed                     []float64
 	Tolerance                   struct{ Abs, Rel float64 }
 	Inputs                      map[string]float64
-	Right                       []float64 // where the number printed is wrong
+	Right                       []float64 // the right numbers, where the printed ones are wrong
 	Reason                      string
 }
 
@@ -48,7 +48,7 @@ func printedOf(experiment string) []printed {
 func (p printed) in(name string) float64 { return p.Inputs[name] }
 func (p printed) int(name string) int    { return int(math.Round(p.Inputs[name])) }
 
-// tolerance for number i. Some vectors give both: either will do.
+// tolerance returns the tolerance for number i: the larger, if an absolute and a relative one are given.
 func (p printed) tolerance(i int) float64 {
 	return max(p.Tolerance.Abs, p.Tolerance.Rel*math.Abs(p.Printed[i]))
 }
@@ -74,14 +74,14 @@ func (p printed) row(i int, value, tolerance float64, how string) Row {
 	return r
 }
 
-// scale makes a tolerance for one number as good, relatively, for a greater one.
+// scale returns the factor that makes a tolerance for from the same, relatively, for a greater number to.
 func scale(to, from float64) float64 { return max(1, math.Abs(to/from)) }
 
 func isPrinted(name string) bool {
 	return slices.ContainsFunc(printedNumbers(), func(p printed) bool { return p.Name == name })
 }
 
-// rule finds the numbers whose names contain a word.
+// rule computes or measures the numbers whose names contain a word.
 type rule struct {
 	word string
 	cost float64 // of each, see task

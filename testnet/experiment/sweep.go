@@ -23,15 +23,15 @@ var (
 	}
 )
 
-// Sweeps returns what an experiment on collections can vary; nothing for an experiment that repeats a paper.
+// Sweeps returns the parameters that an experiment on collections can vary; nil for one that repeats a paper.
 func Sweeps(experiment string) []strategy.Parameter { return swept[experiment] }
 
-// unitOf returns the unit of what an experiment varies.
+// unitOf returns the unit of a parameter that an experiment can vary.
 func unitOf(experiment, name string) string {
 	return swept[experiment][slices.IndexFunc(swept[experiment], func(p strategy.Parameter) bool { return p.Name == name })].Unit
 }
 
-// value is one of a sweep; without a name it changes nothing.
+// value is one value of a sweep. Without a name it changes nothing.
 type value struct {
 	name string
 	x    float64

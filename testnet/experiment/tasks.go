@@ -163,7 +163,7 @@ func sampleOf(xs []float64) sample {
 	return sample{mean, fourErrors(n-1) * deviation / math.Sqrt(n), deviation, len(xs)}
 }
 
-// column returns a figure of all trials.
+// column returns the sample of one figure over all trials.
 func column[T any](trials []T, of func(T) float64) sample {
 	xs := make([]float64, len(trials))
 	for i, t := range trials {
