@@ -13,8 +13,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// adversaries are the kinds that package fault has on real hosts. Of garbage the simulator has the size, of a signature
-// whether it is right.
+// adversaries has the kinds of adversaries that package fault has on real hosts. The simulator has only the size of
+// garbage, and only whether a signature is right.
 var adversaries = map[string]func(strategy.Peer, strategy.Invented) strategy.Peer{
 	"garbage":    adversary(nobody, (*hostile).garbage),
 	"twins":      adversary(everybody, (*hostile).announce),
@@ -31,7 +31,7 @@ func nobody(strategy.ID) bool      { return false }
 func everybody(strategy.ID) bool   { return true }
 func oneInFour(p strategy.ID) bool { return p%4 == 3 }
 
-// deed is something that is done to a peer with a link.
+// deed is a misdeed done to a linked peer.
 type deed func(h *hostile, to strategy.ID)
 
 // hostile is a peer that does the same as others and, at intervals, a misdeed to one of its links.
@@ -43,10 +43,10 @@ type hostile struct {
 	every    time.Duration
 	next     time.Duration
 	done     int // misdeeds
-	told     int // identities, in turn
+	told     int // identities named, each in its turn
 	spoils   bool
 	spoiler  misdeed.Spoiler
-	invented map[uint64]*epoch // summaries of its identities, made when they are first spoken of, by the tag of their origin
+	invented map[uint64]*epoch // summaries of its identities, made when first offered, by the tag of their origin
 }
 
 func adversary(spoils func(strategy.ID) bool, misdeeds ...deed) func(strategy.Peer, strategy.Invented) strategy.Peer {
@@ -78,8 +78,8 @@ func (h *hostile) Step(now time.Duration, in strategy.Input) {
 	h.host.Wake(min(h.wake, max(h.next, now+time.Millisecond)))
 }
 
-// lies answers questions about the made-up origins, and names them as holders of any key. It answers questions for the
-// peer's own summary, if the peer spoils that. It reports whether the peer's own machine is not to see the message.
+// lies answers questions about the made-up origins, and names them as holders of any key. It answers requests for parts
+// of the peer's own summary, if the peer spoils that. It returns true if the machine must not see the message.
 func (h *hostile) lies(in strategy.Received) bool {
 	switch b := in.Message.Body.(type) {
 	case question:
@@ -100,7 +100,7 @@ func (h *hostile) lies(in strategy.Received) bool {
 	case catalogue:
 		own := slices.IndexFunc(b, func(it wire.Item) bool { return it.Want > it.Have && h.isSpoiled(it.Group) })
 		if own >= 0 {
-			b = b[own : own+1] // of its own summary alone
+			b = b[own : own+1] // answers for its own summary alone
 		}
 		for _, it := range b {
 			if it.Want <= it.Have {
@@ -182,7 +182,7 @@ func (h *hostile) introduce(to strategy.ID) {
 	h.send(to, hello(said), opens(said), 0)
 }
 
-// offer offers summaries of made-up peers. Each claims keys of somebody else.
+// offer offers summaries of made-up peers. Each summary claims keys of a real peer.
 func (h *hostile) offer(to strategy.ID) {
 	var items []wire.Item
 	for range min(wire.MaxHelloRecords, h.of.Number) {
@@ -191,7 +191,7 @@ func (h *hostile) offer(to strategy.ID) {
 	h.sendCatalogue(to, items)
 }
 
-// future offers newer epochs of a made-up origin and of all peers.
+// future offers newer epochs, which do not exist, of a made-up origin and of other peers.
 func (h *hostile) future(to strategy.ID) {
 	h.sendCatalogue(to, misdeed.Future(h.rng, func(yield func(string) bool) {
 		for p := range strategy.ID(h.run.world.Peers) {

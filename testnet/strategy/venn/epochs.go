@@ -34,7 +34,7 @@ type origin struct {
 // epoch is a summary that was published.
 type epoch struct {
 	misdeed.Claim
-	twin *epoch // an adversary's second one under the same number; nil: none
+	twin *epoch // an adversary's second summary under the same number; nil: none
 }
 
 // right is the last byte of an envelope: it stands for a signature that is right.
@@ -57,7 +57,7 @@ func (o *origin) next() uint32 {
 	return o.last
 }
 
-// publish gives a peer its next summary, with a lifetime: of its collection, or its last one under the next number.
+// publish returns a peer's next summary with a lifetime: the last one under a new number if the collection is the same.
 func (r *run) publish(p strategy.ID, lifetime time.Duration) event.Published {
 	o := &r.origins[p]
 	var h summary.Header
@@ -75,7 +75,7 @@ func (r *run) publish(p strategy.ID, lifetime time.Duration) event.Published {
 	return event.Published{Envelope: o.epoch.Envelope, Record: o.epoch.Record, Stream: o.epoch.Stream}
 }
 
-// build makes a summary of keys, with the number and lifetime of a header, and in its shape while they fit.
+// build makes a summary of keys with the epoch and lifetime of a header, and in the header's shape if the keys fit it.
 func (r *run) build(p strategy.ID, keys []summary.Fingerprint, of summary.Header) *epoch {
 	h := summary.Header{
 		Seed: r.seed.Tag(), Origin: string(peerID(p)), Epoch: of.Epoch, Lifetime: of.Lifetime, Shape: of.Shape,
@@ -90,8 +90,8 @@ func (r *run) build(p strategy.ID, keys []summary.Fingerprint, of summary.Header
 	return sealed(p, stream, err)
 }
 
-// sealed returns a peer's summary as it is sent: the header with the bytes of a signature, and the peer's record. There
-// is no error: the keys are the run's.
+// sealed returns a peer's summary as it is sent: the header with the bytes of a signature, and the peer's record. It
+// panics on an error, which the run's keys cannot cause.
 func sealed(p strategy.ID, stream *summary.Prefix, err error) *epoch {
 	var header []byte
 	if err == nil {

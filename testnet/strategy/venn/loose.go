@@ -17,8 +17,8 @@ const (
 	unbounded = math.MaxInt
 )
 
-// Loosen takes off a core's limits of what others can make it remember, do and believe. It shows the damage of each
-// attack without them.
+// Loosen removes the limits of a core on what others can make it remember, do and believe. A run then shows the damage
+// of each attack without these limits.
 func Loosen(c *core.Config) {
 	c.Overlay.Limits = overlay.Limits{
 		Directory: directory.Limits{Bans: unbounded, BanFor: forever, Named: unbounded, NamedLink: unbounded, NamedFor: forever, Seconders: unbounded, Answers: 1},

@@ -24,7 +24,7 @@ type (
 		group group.ID
 		wire.Parts
 	}
-	// question is a question that the core puts. Its number is the asker's.
+	// question is a question that the core puts, with the asker's number for it.
 	question struct {
 		number uint64
 		wire.Message
@@ -84,13 +84,13 @@ const (
 	streamBytes = strategy.Overhead + len("\x13/multistream/1.0.0\n") + len("\x18/venn/hello/1.0.0/01234\n")
 )
 
-// opens returns the size of a message with which a stream is opened: the question, to which the answer comes there.
+// opens returns the size in bytes of a message that opens a stream, such as a question. Its answer comes on the stream.
 func opens(m wire.Message) int { return streamBytes + protowire.SizeBytes(m.Size()) }
 
-// follows returns the size of a message on a stream that is open.
+// follows returns the size in bytes of a message on a stream that is open.
 func follows(m wire.Message) int { return strategy.Overhead + protowire.SizeBytes(m.Size()) }
 
-// receive takes in a message.
+// receive handles a message by its type.
 func (v *node) receive(now time.Duration, from strategy.ID, m strategy.Message) {
 	p := peerID(from)
 	switch b := m.Body.(type) {
@@ -119,8 +119,8 @@ func (v *node) receive(now time.Duration, from strategy.ID, m strategy.Message) 
 	}
 }
 
-// ask puts a question of the core to a peer. Parts are asked for on a link, which is made of a record if there is none.
-// Without a record no link is made: if it has just ended, the peer refuses.
+// ask puts a question of the core to a peer. It asks for parts on a link, which it opens if the peer's record is known.
+// Without a record it asks without a link, and the peer refuses if their link has just ended.
 func (v *node) ask(now time.Duration, e event.Ask) {
 	to := idOf(e.To.Peer)
 	switch e.Question.(type) {
@@ -146,8 +146,8 @@ func (v *node) ask(now time.Duration, e event.Ask) {
 	v.send(to, question{v.requests, e.Question}, bytes, v.queryOf(routing.QueryID(e.Search)))
 }
 
-// queryOf returns the query of the run that a search is for. One that the machine has just opened is for the question
-// that it is being given.
+// queryOf returns the run's query that a search serves. A search that the machine has just opened serves the question
+// that the machine is being given.
 func (v *node) queryOf(search routing.QueryID) strategy.QueryID {
 	q, known := v.queries[search]
 	if s, serving := v.serving[v.given]; !known && search >= routing.MaxQueryID && serving {
@@ -159,7 +159,7 @@ func (v *node) queryOf(search routing.QueryID) strategy.QueryID {
 	return q.id
 }
 
-// answered takes in an answer to a question of ours.
+// answered gives the machine an answer to a question of this peer.
 func (v *node) answered(now time.Duration, a answer, bytes int) {
 	asked, ok := v.pending[a.number]
 	if !ok {
@@ -178,7 +178,8 @@ func (v *node) answered(now time.Duration, a answer, bytes int) {
 	v.step(now, in)
 }
 
-// asked lets the machine answer another's question. Whether a key is held, and for a search, too, is looked up here.
+// asked answers a question for keys, and has the machine answer other questions. For a search it also looks the key up,
+// which the host counts as a probe.
 func (v *node) asked(now time.Duration, from strategy.ID, q strategy.QueryID, b question) {
 	s := served{from: from, number: b.number, query: q}
 	switch m := b.Message.(type) {
@@ -235,7 +236,7 @@ func (v *node) reply(s served, m wire.Message) {
 	v.send(s.from, a, follows(m), s.query)
 }
 
-// learned notes the number of hops over which names came.
+// learned notes the number of hops from here to the peers that an answer to a search names.
 func (v *node) learned(id routing.QueryID, named []wire.Record, hops []int) {
 	q, ok := v.queries[id]
 	if !ok {

@@ -8,10 +8,10 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// Watched is a peer that shows what it holds and does, such as a peer of [Venn]. To be used between steps only.
+// Watched is a peer that shows its knowledge and its acts, such as a peer of [Strategy]. To be used between steps only.
 type Watched interface {
 	strategy.Peer
-	// Overlay is the peer's, to be read; nil before its first step.
+	// Overlay returns the peer's overlay, for reading; nil before the peer's first step.
 	Overlay() *overlay.Overlay
 	// Notes returns the notes taken since the last call, in the order of time; none unless the run takes notes, see
 	// World.
@@ -25,7 +25,7 @@ type Note struct {
 	What any
 }
 
-// IDOf returns the peer with this name in another's overlay.
+// IDOf returns the peer with this name in the overlays of others.
 func IDOf(p wire.PeerID) strategy.ID { return idOf(p) }
 
 // note takes a note, where the run wants them.

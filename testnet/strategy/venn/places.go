@@ -10,13 +10,13 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// full tells that the sender has no room for the link, or no longer, and names others.
+// full is a message: its sender has no room for the link, or no longer, and names other peers.
 type full struct{ names wire.Names }
 
 // Kind returns the name of this kind of message.
 func (full) Kind() string { return "full" }
 
-// admit reports whether there is a place for a link that another asked for. A link taken may have to give way for it.
+// admit reports whether there is a place for a link that another asked for. It may turn away a taken link to make room.
 func (v *node) admit(now time.Duration, p strategy.ID) bool {
 	if !v.run.world.Star || v.ties[p].keeps { // no bound, or this peer wants it, too
 		return true
@@ -36,7 +36,7 @@ func (v *node) admit(now time.Duration, p strategy.ID) bool {
 	return ok
 }
 
-// turnAway makes a link one that this peer has no place for. The other end closes it.
+// turnAway marks a link for which this peer has no place. The other end closes it.
 func (v *node) turnAway(p strategy.ID) {
 	v.ties.change(p, func(t *tie) { *t = tie{turned: true} })
 }
@@ -53,8 +53,8 @@ func (v *node) taken(now time.Duration) (out []core.Taken) {
 	return out
 }
 
-// greet handles a hello. A hello of a peer without a place is answered with the names of others. Of its records only
-// the peer's own is looked at.
+// greet handles a hello. A hello of a peer without a place is answered with the names of others. The machine gets only
+// the peer's own record of it.
 func (v *node) greet(now time.Duration, from strategy.ID, h wire.Hello) {
 	p := peerID(from)
 	if !v.ties[from].turned {

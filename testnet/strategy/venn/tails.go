@@ -16,7 +16,7 @@ type tailItems []wire.TailItem
 
 const signatureBytes = 64
 
-// tailsConfig has tails signed with a hash: as long as a signature, and as costly to nobody.
+// tailsConfig returns a configuration that signs tails with a hash. It is as long as a signature, but cheap to compute.
 func (v *node) tailsConfig() tails.Config {
 	if v.older {
 		return tails.Config{}
@@ -36,7 +36,7 @@ func (v *node) tailsConfig() tails.Config {
 	}
 }
 
-// changed takes in a change of the collection.
+// changed tells the machine of a change of the collection.
 func (v *node) changed(now time.Duration, c strategy.Changed) {
 	v.run.origins[v.host.Self()].changed = true
 	v.unannounced = append(v.unannounced, c.Key)
@@ -56,5 +56,5 @@ func (v *node) changes() (in tails.Changed) {
 	return in
 }
 
-// knock asks whether a peer is still there that has ended a link. A connection is made for it if there is none.
+// knock is sent to check whether a peer can still be reached after its link was lost. If need be, the host connects.
 type knock struct{}

@@ -6,9 +6,9 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// tie is the state of a link to another peer, or of one that is wanted.
+// tie is the state of a link to another peer, or of a link that is wanted.
 type tie struct {
-	keeps   bool          // it is a neighbour
+	keeps   bool          // the other peer is a neighbour
 	mesh    bool          // the link is in pubsub's mesh
 	made    bool          // this peer asked for the link
 	closing bool          // this peer has closed the link
@@ -18,7 +18,7 @@ type tie struct {
 	used    time.Duration // when a stream was last opened on a link
 }
 
-// ties are a peer's, by the other peer. None has all flags clear.
+// ties has a peer's ties by the other peer. No tie has all flags clear.
 type ties map[strategy.ID]tie
 
 // change changes the tie to a peer. It removes a tie that has all flags clear.

@@ -50,13 +50,13 @@ func undefended() strategy.Strategy {
 	return s
 }
 
-// memory bounds the bytes kept of others, as origins bounds their number.
+// memory bounds the bytes that a peer keeps of others, as strategy.Origins bounds the number of others.
 var memory = strategy.Parameter{Name: "memory", Unit: "bytes that a peer may keep of what others hold", Default: "64 MiB", Low: 1, High: 1e12, Whole: true}
 
-// deny is the share of peers that lie.
+// deny is the share of peers that answer all searches of others with no names.
 var deny = strategy.Parameter{Name: "deny", Unit: "share of peers that name nobody to those who ask them for holders", Default: "none", High: 1}
 
-// run has what all of venn's peers of a run share: their summaries, which are the same wherever they are held.
+// run is the state that all of venn's peers of a run share: their summaries, which are the same wherever they are held.
 type run struct {
 	world   strategy.World
 	seed    summary.Seed
@@ -65,7 +65,7 @@ type run struct {
 	origins []origin
 }
 
-// sharedBytes is the size of the cache of decoded summaries: what peers hold is shared in any case.
+// sharedBytes is the size of the cache of decoded summaries. Peers share the summaries that they hold in any case.
 const sharedBytes = 1 << 25
 
 func open(w strategy.World) (strategy.Factory, error) {
@@ -95,10 +95,10 @@ type node struct {
 
 	queries     map[routing.QueryID]query // under way, own ones and others'
 	pending     map[uint64]pending        // questions of ours without their last answer
-	requests    uint64                    // number of the last one; each session has numbers of its own
+	requests    uint64                    // number of the last question; each session has numbers of its own
 	serving     map[uint64]served         // questions of others
-	served      uint64                    // number of the last of them
-	given       uint64                    // the one that the machine is being given; 0: none
+	served      uint64                    // number of the last question in serving
+	given       uint64                    // number of the question that the machine is being given; 0: none
 	ties        ties
 	fetches     map[strategy.ID][]event.Ask // for parts, that wait for a link
 	swept       time.Duration               // when the mesh and idle links were last looked at
@@ -106,7 +106,7 @@ type node struct {
 	todo        []event.Input // inputs that the machine has not been given yet
 	busy        bool          // the machine is being stepped
 	notes       []Note
-	unannounced []strategy.Key // changed, and neither a tail nor an epoch has carried that
+	unannounced []strategy.Key // keys whose change no tail and no epoch has carried yet
 	denies      bool           // see deny
 	older       bool           // of the version before: it knows neither audits, inquiries about peers nor tails
 }
@@ -114,13 +114,13 @@ type node struct {
 // query is a query that the machine has open.
 type query struct {
 	id   strategy.QueryID
-	hops map[strategy.ID]int // hops over which a holder got to be known, if more than one
+	hops map[strategy.ID]int // hops to each holder that an answer named; others count as 1
 }
 
 // pending is a question of ours.
 type pending struct {
 	event.Ask
-	bytes int // of the question, until an answer has come
+	bytes int // of the question, if it is a search's, until its first answer
 }
 
 // served is a question of another.
@@ -128,7 +128,7 @@ type served struct {
 	from    strategy.ID
 	number  uint64 // the asker's
 	query   strategy.QueryID
-	refused bool            // it is a hello
+	refused bool            // it is a hello of a peer without a place
 	search  routing.QueryID // that the machine opened for it; 0: none
 }
 
@@ -222,7 +222,7 @@ func (v *node) makeEpoch(now, lifetime time.Duration) {
 	v.step(now, p)
 }
 
-// step gives the machine an input and carries out its effects. Inputs that come up meanwhile follow.
+// step gives the machine an input and carries out its effects. Inputs that effects cause come after it.
 func (v *node) step(now time.Duration, in event.Input) {
 	v.todo = append(v.todo, in)
 	if v.busy {
@@ -279,7 +279,7 @@ const (
 	meshWanted = 6
 	meshMost   = 12
 	sweepEvery = 5 * time.Second
-	linksMost  = 24 // above which links that nothing needs are closed
+	linksMost  = 24 // above which sweep closes links outside the mesh and to no neighbour
 )
 
 // pubsub sends a message of pubsub's own. It counts against the peer's budget.
@@ -308,8 +308,8 @@ func (v *node) grafted(now time.Duration, p strategy.ID, in bool) {
 	}
 }
 
-// sweep completes the mesh, and closes links that nothing needs. Those are links that this peer asked for and that were
-// idle for long. When there are many links, it closes one more at a time.
+// sweep completes the mesh. Of the links outside the mesh and to no neighbour, it closes all that this peer asked for
+// and that were idle for core.IdleLife. If there are more than linksMost links, it closes one more of them.
 func (v *node) sweep(now time.Duration) {
 	if now-v.swept < sweepEvery {
 		return
@@ -399,7 +399,7 @@ func (v *node) do(now time.Duration, e event.Effect) {
 	case tails.Send:
 		v.send(idOf(e.To), tailItems(e.Items), follows(wire.Tails(e.Items)), 0)
 	case tails.Advanced:
-	case event.Report: // nobody lies here
+	case event.Report: // the simulator has no scores of peers
 	default:
 		v.route(now, e)
 	}
@@ -415,7 +415,7 @@ func (v *node) linked(p strategy.ID) bool {
 	return linked
 }
 
-// sendCatalogue and sendParts send what pubsub carries.
+// sendCatalogue and sendParts send messages that pubsub carries.
 func (v *node) sendCatalogue(to strategy.ID, items []wire.Item) {
 	v.send(to, catalogue(items), overlay.Cost(wire.Catalogue(items)), 0)
 }
