@@ -9,29 +9,29 @@ import (
 	"github.com/venn-p2p/venn/summary/internal/trie"
 )
 
-// ascent takes sorted nodes up, level by level, and writes how the parents become them. Of each node it keeps the low
-// bits that the next roundLevels levels need, and how many levels up it becomes the sibling of the node before it. A
-// node that has become one is dropped: its sibling stands for the parent of both.
+// ascent replaces sorted nodes by their parents, level by level, and writes the code of the way back down. Of each node
+// it keeps the low bits for the next roundLevels levels, and the number of levels up where it and the node before it
+// become siblings. There it drops the later sibling: the first one stands for the parent of both.
 type ascent struct {
-	nodes  []uint64 // as they were some levels below
-	up     int      // these levels
-	count  int      // nodes now
-	low    []byte   // of each node now, its low bits then; and padding
-	meets  []byte   // levels from then after which it and the one before it are siblings; and padding of 0xff
-	lower  []byte   // memory for low, a level up
-	meeter []byte   // and for meets
-	flags  []uint64 // memory
-	sides  []byte   // likewise
-	code   []byte   // what is written, level by level
-	ends   []int    // of each level
+	nodes  []uint64 // all nodes at the last reset
+	up     int      // levels climbed since the last reset
+	count  int      // number of current nodes
+	low    []byte   // of each current node, its low bits at the reset; then padding
+	meets  []byte   // levels from the reset to where a node and the node before it are siblings; then padding of 0xff
+	lower  []byte   // memory for the next low
+	meeter []byte   // memory for the next meets
+	flags  []uint64 // memory: a bit for each parent, set if it has both children
+	sides  []byte   // memory: a bit for each parent with one child, set if that is the right child
+	code   []byte   // the code written, level by level
+	ends   []int    // end of each level in code
 }
 
 const (
 	roundLevels = 8 // bits in a byte
-	padding     = 9 // bytes: eight are read behind a node
+	padding     = 9 // bytes behind the last node, for reads of eight bytes at once
 )
 
-// reset begins with some nodes, and changes them. What is written stays.
+// reset starts from some nodes, whose memory the ascent changes. The code written so far stays.
 func (a *ascent) reset(nodes []uint64) {
 	a.nodes, a.up, a.count = nodes, 0, len(nodes)
 	for _, b := range []*[]byte{&a.low, &a.meets, &a.lower, &a.meeter} {
@@ -48,11 +48,11 @@ func (a *ascent) reset(nodes []uint64) {
 	}
 }
 
-// end returns the nodes as they are now. To go on, the ascent is to be reset.
+// end returns the current nodes, in the memory of a.nodes. After it the ascent must be reset to go on.
 func (a *ascent) end() []uint64 { return trie.AppendLowered(a.nodes[:0], a.nodes, a.up) }
 
-// climb puts the parents in the place of the nodes, and writes how they become them: how many have both children, which
-// ones, and which child the others have.
+// climb replaces the nodes by their parents, and writes the number of parents with both children, a flag for each
+// parent, and which child each other parent has.
 func (a *ascent) climb() {
 	if a.up == roundLevels {
 		a.reset(a.end())
@@ -68,15 +68,15 @@ func (a *ascent) climb() {
 	a.write(a.sides[:(a.count-both+7)/8])
 }
 
-// write ends a level, or what takes the place of one, with some bytes.
+// write appends the last bytes of a level's code, or an array that takes the place of levels, and notes the end.
 func (a *ascent) write(b []byte) {
 	a.code = append(a.code, b...)
 	a.ends = append(a.ends, len(a.code))
 }
 
-// raise puts the parents in the place of the nodes, and returns the number of parents. It sets the flags of the parents
-// with both children, and writes which child each other parent has. It takes eight nodes at a time, or those up to the
-// next two siblings, and has no jump that depends on the nodes.
+// raise replaces the nodes by their parents, and returns the number of parents. It sets the flags of the parents with
+// both children, and notes which child each other parent has. Each turn takes eight nodes, or fewer up to the next two
+// siblings. No jump depends on the nodes.
 func (a *ascent) raise() (count int) {
 	const ones = 0x0101010101010101
 	now, single := uint64(a.up)*ones, 0
@@ -108,7 +108,7 @@ func (a *ascent) raise() (count int) {
 	return count
 }
 
-// append appends what is written, the last level first, and begins a new code.
+// append appends the code written, the last level first, and starts an empty code.
 func (a *ascent) append(dst []byte) []byte {
 	dst = slices.Grow(dst, len(a.code))
 	for i := len(a.ends) - 1; i > 0; i-- {
@@ -121,8 +121,8 @@ func (a *ascent) append(dst []byte) []byte {
 	return dst
 }
 
-// appendDescents appends how the nodes some levels above become nodes, level by level; nothing if there are none. It
-// changes the nodes.
+// appendDescents appends the code that leads to nodes from their ancestors some levels above, level by level. It
+// appends nothing if there are no nodes or no levels. It changes the nodes.
 func (a *ascent) appendDescents(dst []byte, nodes []uint64, levels int) []byte {
 	if len(nodes) == 0 || levels == 0 {
 		return dst

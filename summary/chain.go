@@ -41,7 +41,7 @@ func chainOf(r Run) []digest {
 	return chain
 }
 
-// verify returns the chain of r if it ends in want, the known h_first.
+// verify returns the chain of r if its first value is want, the known h_first. Otherwise it returns ErrChain.
 func verify(r Run, want digest) ([]digest, error) {
 	chain := chainOf(r)
 	if chain[0] != want {

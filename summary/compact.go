@@ -49,8 +49,8 @@ func (p *Prefix) nothing() *Prefix {
 	return newPrefix(p.header, p.plan, nil, []digest{p.header.Chain}, nil)
 }
 
-// truncateCompact is Truncate of a compact prefix to fewer parts, at least one. The chain value where the result ends
-// follows from the parts dropped, so only these are encoded.
+// truncateCompact truncates a compact prefix to fewer parts, at least one. The chain value at the end of the result
+// follows from the dropped parts, so it encodes only the dropped parts.
 func (p *Prefix) truncateCompact(parts int) *Prefix {
 	dropped, err := encodeParts(p.plan, p.tries, parts, p.Parts())
 	if err != nil { // a fault of this package

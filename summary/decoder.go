@@ -15,12 +15,12 @@ type decoder struct {
 	tries []*trie.Block
 	block int        // the block being extended; its trie is the decoder's own
 	open  [][]uint64 // nodes of the ranges being extended; nil where the trie's set holds them
-	steps []*step    // the steps that brought them
+	steps []*step    // for each range being extended, the last step decoded; else nil
 	*workspace
 }
 
-// workspace is memory that coding needs for a time, and that the next coding may use. It is dropped after a failure,
-// when a piece of it may be in two places.
+// workspace is scratch memory of an encoder or a decoder, which the next one reuses. It is dropped after a failure,
+// when two slices may share a piece of it.
 type workspace struct {
 	spare [bitcode.Lanes][]uint64 // for nodes
 	flags [bitcode.Lanes][]uint64
@@ -29,7 +29,7 @@ type workspace struct {
 	ascent
 }
 
-// mostFree is the most pieces of memory that wait for the next decoding: a step has up to some sixteen ranges.
+// mostFree caps the free pieces of memory kept for the next decoding: a step has up to some sixteen ranges.
 const mostFree = 16
 
 var workspaces = sync.Pool{New: func() any { return new(workspace) }}
@@ -44,7 +44,7 @@ func (w *workspace) take() (memory []uint64) {
 	return memory
 }
 
-// give frees a piece of memory, which nobody reads any more.
+// give keeps a piece of memory for a later take. The caller must not use it any more.
 func (w *workspace) give(memory []uint64) {
 	if len(w.free) < mostFree && cap(memory) > 0 {
 		w.free = append(w.free, memory)
@@ -102,7 +102,7 @@ func (d *decoder) close() {
 type opening struct {
 	number     int // of the part
 	begin, end int // cells
-	low, high  int // the fewest and the most nodes that are decoded next
+	low, high  int // the fewest and the most nodes allowed at the level decoded next
 	most       int // the most nodes at the final level
 	src        []byte
 	nodes      []uint64
@@ -135,7 +135,7 @@ func (d *decoder) parts(s *step, k int, parts [][]byte) error {
 	return nil
 }
 
-// start opens part k of step s, with the nodes that it descends from if there are any.
+// start prepares part k of step s for decoding, with the nodes that it descends from if the block has any.
 func (d *decoder) start(o *opening, s *step, k int, src []byte) {
 	o.number, o.src = k, src
 	o.begin, o.end = d.plan.cells(s, k)
@@ -167,14 +167,14 @@ func (d *decoder) step(s *step, some []opening) error {
 	return nil
 }
 
-// limit sets the numbers of nodes that parts may have at a level.
+// limit sets the fewest and the most nodes that each part may have at a level.
 func (d *decoder) limit(some []opening, level int) {
 	for i := range some {
 		some[i].low, some[i].high = d.plan.limits(d.block, some[i].begin, some[i].end, level)
 	}
 }
 
-// descend takes up to bitcode.Lanes codes down a level.
+// descend decodes one level of up to bitcode.Lanes codes: it replaces the nodes of each by their children.
 func (w *workspace) descend(some []opening) (err error) {
 	var flags [bitcode.Lanes]bitcode.Array
 	for i := range some {
@@ -202,7 +202,7 @@ func (w *workspace) descend(some []opening) (err error) {
 	return nil
 }
 
-// arrays decodes all nodes of up to bitcode.Lanes codes, some levels below the cells.
+// arrays decodes the array of each of up to bitcode.Lanes codes: its nodes at the level depth below the cells.
 func (w *workspace) arrays(some []opening, depth int) (err error) {
 	var codes [bitcode.Lanes]bitcode.Array
 	for i := range some {

@@ -35,18 +35,18 @@
 // This package and those below it use one word for one thing:
 //
 //	Key                a member of a collection, as bytes
-//	Seed               what keys the hash; comparable only under one seed
+//	Seed               the key of the hash; only collections hashed under one seed can be compared
 //	FalsePositiveRate  the probability that Contains is true of a random key that is no member, by the bits held
-//	ExpectedRate       the same beforehand, for a number of keys or parts
+//	ExpectedRate       the false-positive rate predicted for a number of keys or parts
 //	Len                members held, repetitions included
-//	SizeBytes          memory
-//	EncodedBytes       size on the wire or on disk
+//	SizeBytes          bytes in memory
+//	EncodedBytes       bytes on the wire or on disk
 //	OnesCount          bits set
 //	Reset              forgets all members
 //	Merge, Intersect   change the receiver to the union, the intersection
 //	Truncate           keeps the first parts or blocks
 //	All                yields all members, in a fixed order
-//	New…, …For…        a constructor from parameters; parameters, or a value, for a purpose
+//	New…, …For…        New… makes a value from parameters, …For… finds parameters, or a value, for a goal
 //	Estimate…          a guess with an interval
 //	Concurrent         may be used by several goroutines
 //
@@ -58,7 +58,7 @@
 // # Limits
 //
 // A collection has at most 2^26 keys. A summary has at most 64 blocks and 2^14 parts of at most 64 KiB. Its levels are
-// at most 48, and at most 32 below log2 of the keys. More keys, parts or bytes are [ErrLimit], as are more
+// at most 48, and at most log2 of the keys + 32. More keys, parts or bytes are [ErrLimit], as are more
 // blocks in the bytes of a header. Other shapes are [ErrMalformed].
 //
 // The package knows no network, clock, file, goroutine or global randomness.

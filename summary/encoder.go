@@ -55,16 +55,16 @@ func sortedPositions(memory []uint64, fps []Fingerprint, block int) ([]uint64, e
 	return slices.Compact(sortUniform(memory)), nil
 }
 
-// sortUniform sorts numbers that are spread evenly over all of 64 bits, as hashes are. The result is in new memory, but
-// for few numbers. It puts the numbers by their top bits into buckets of about two, and sorts each bucket. O(n) for
-// hashes, O(n log n) for any numbers.
+// sortUniform sorts numbers that are spread evenly over all of 64 bits, as hashes are. The result is in new memory, or
+// in xs if that has fewer than 64. It puts the numbers by their top bits into buckets of about two, and sorts each
+// bucket. O(n) for hashes, O(n log n) for any numbers.
 func sortUniform(xs []uint64) []uint64 {
 	if len(xs) < 64 {
 		slices.Sort(xs)
 		return xs
 	}
 	shift := 64 - bits.Len(uint(len(xs)/2))
-	ends := make([]uint32, 1<<(64-shift)+1) // the end of bucket b at b; at first its size at b+1
+	ends := make([]uint32, 1<<(64-shift)+1) // at b+1 the size of bucket b; then at b its start, moved to its end
 	for _, x := range xs {
 		ends[x>>shift+1]++
 	}
@@ -110,7 +110,7 @@ func newTrie(p *Plan, parts, block int, positions []uint64) *trie.Block {
 	}))
 }
 
-// cut returns the index of the first position that is in a cell or a later one.
+// cut returns the index of the first position in the given cell or a later cell.
 func (l layout) cut(positions []uint64, cell int) int {
 	if cell >= 1<<l.start {
 		return len(positions)
@@ -119,7 +119,7 @@ func (l layout) cut(positions []uint64, cell int) int {
 	return i
 }
 
-// encodeParts returns parts from to end-1 of tries that hold all parts before end. It returns ErrMalformed at the first
+// encodeParts encodes parts from to end-1. The tries hold all parts before end. It returns ErrMalformed at the first
 // fault for which decoders would refuse a part.
 func encodeParts(p *Plan, tries []*trie.Block, from, end int) ([][]byte, error) {
 	e := &encoder{plan: p, from: from, parts: make([][]byte, end), workspace: newWorkspace()}
@@ -137,15 +137,15 @@ func encodeParts(p *Plan, tries []*trie.Block, from, end int) ([][]byte, error) 
 	return e.parts[from:], nil
 }
 
-// encoder turns tries into the parts of a plan from a number on.
+// encoder turns tries into the parts of a plan, from part number from on.
 type encoder struct {
 	plan  *Plan
-	from  int      // the first to be encoded
+	from  int      // number of the first part to encode
 	parts [][]byte // nil before from
 	*workspace
 }
 
-// block encodes the steps of a block, every range that has a part to be encoded from its deepest level up.
+// block encodes a block's parts from e.from on: the sample, then the parts of each range, from its deepest level up.
 func (e *encoder) block(block int, t *trie.Block) error {
 	last, sample := e.plan.last(block, len(e.parts)), e.plan.blocks[block].sample
 	if s := last.sample; s != nil && s.first >= e.from {
@@ -169,8 +169,8 @@ func (e *encoder) block(block int, t *trie.Block) error {
 	return nil
 }
 
-// climbRange encodes the part of range r in every step, from part e.from on, the last step first. Nodes are the range's
-// nodes after the last step, from a cell on.
+// climbRange encodes the part of range r in every step, from part e.from on, the last step first. nodes has the range's
+// nodes after the last step, from the given cell on.
 func (e *encoder) climbRange(block, r, cell int, nodes []uint64) error {
 	start := int(e.plan.blocks[block].start)
 	e.reset(nodes)
@@ -195,7 +195,7 @@ func (e *encoder) climbRange(block, r, cell int, nodes []uint64) error {
 	return nil
 }
 
-// part writes one part of a step. The ascent goes to the level that the step starts from.
+// part writes one part of a step: it climbs from the level where the step ends to the level where it starts.
 func (e *encoder) part(s *step, begin, end int) error {
 	start := int(e.plan.blocks[s.block].start)
 	for level := s.to; level > max(s.from, start); level-- {

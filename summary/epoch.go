@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Epoch orders the summaries of one origin: a new generation after its memory of earlier ones was lost, a new sequence
-// number with each publication.
+// Epoch orders the summaries of one origin. Each publication has a higher sequence number. An origin that has lost its
+// record of earlier epochs begins a higher generation.
 type Epoch struct{ Generation, Sequence uint32 }
 
 // After reports whether e is later than o. O(1).

@@ -6,7 +6,7 @@ import "errors"
 // fault of the origin, not of the peer that passed them on.
 var (
 	// ErrMalformed is for bytes in another form than the canonical one, and for contents that no collection can give: a
-	// shape that does not fit the keys, or more or fewer ones than their number allows.
+	// shape that does not fit the keys, or more or fewer nodes than their number allows.
 	ErrMalformed = errors.New("malformed")
 	ErrLimit     = errors.New("limit exceeded")           // larger than a limit of this package or of the plan
 	ErrVersion   = errors.New("unknown version")          // written by another version

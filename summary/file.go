@@ -85,7 +85,7 @@ func ParseFile(b []byte) (File, error) {
 }
 
 // Header verifies the signature, and that the signer is the origin, and returns the header in the envelope. It knows
-// Ed25519 keys, which peers have unless they were given another: ErrSignature for all others. Other errors are those of
+// only Ed25519 keys, which peers have by default: a key of another kind is ErrSignature. Other errors are those of
 // ParseHeader. It verifies one signature.
 func (f File) Header() (Header, error) {
 	payload, signer, err := openEnvelope(f.Envelope)
@@ -111,7 +111,7 @@ const (
 	envelopeSignature = "\x2a"
 	headerDomain      = "venn-summary-header"
 	headerType        = "/venn/summary-header"
-	identity          = "\x00\x24" // the peer id of a key this short is the key
+	identity          = "\x00\x24" // begins a peer id that contains the key, as for all keys this short
 )
 
 // openEnvelope verifies an envelope. It returns its payload, and the signer's peer id in raw bytes.
@@ -141,7 +141,7 @@ func openEnvelope(b []byte) (payload []byte, signer string, err error) {
 	return payload, identity + keyType + string(key), nil
 }
 
-// envelopeField returns the field that b begins with, if it has the given tag, and the rest of b; else nil.
+// envelopeField returns the field that b begins with, if it has the given tag, and the rest of b; else nil for both.
 func envelopeField(b []byte, tag string) (field, rest []byte) {
 	b, ok := bytes.CutPrefix(b, []byte(tag))
 	if !ok {

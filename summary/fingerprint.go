@@ -12,8 +12,8 @@ import (
 // FingerprintBits is the width of a fingerprint.
 const FingerprintBits = 48
 
-// Fingerprint is a 48-bit keyed hash of a key, in the low bits. Any two keys of a collection of n share a fingerprint
-// with probability about n²/2^49; no summary can tell them apart.
+// Fingerprint is a 48-bit keyed hash of a key, in the low bits. A collection of n keys has two with the same
+// fingerprint with probability about n²/2^49; no summary can tell such keys apart.
 type Fingerprint uint64
 
 // Seed names the hash function of a network. Peers can compare summaries only under one seed. It keeps outsiders from

@@ -2,12 +2,12 @@ package summary
 
 import "github.com/venn-p2p/venn/summary/internal/bitcode"
 
-// forecast predicts the sizes of steps over a part of hash space for n keys. It computes each level once. Make it with
-// n and the part.
+// forecast predicts the sizes of steps over a part of hash space, with n keys in all of it. It computes each level
+// once. Make it with n, cells and cut.
 type forecast struct {
 	n          int
-	cells, cut int               // the part: some cells of hash space cut at a level
-	ones       [maxLevel + 1]int // ones of a block cut at a level, plus 1; 0: not known yet
+	cells, cut int               // the part: this many of the 2^cut equal cells of hash space
+	ones       [maxLevel + 1]int // expected ones of the part at a level, plus 1; 0: not known yet
 	arrays     [maxLevel + 1]int // bytes of the array at a level; 0: not known yet
 	levels     [maxLevel]int     // bytes from a level to the next; 0: not known yet
 }

@@ -60,8 +60,8 @@ func (h Header) AppendBinary(b []byte) ([]byte, error) {
 	return append(b, h.Chain[:]...), nil
 }
 
-// ParseHeader is the inverse of AppendBinary: it accepts only what that writes. ErrVersion, ErrMalformed or ErrLimit
-// otherwise. It allocates only the origin and the levels. O(bytes).
+// ParseHeader is the inverse of AppendBinary. It accepts only bytes that AppendBinary writes: ErrVersion, ErrMalformed
+// or ErrLimit otherwise. It allocates only the origin and the levels. O(bytes).
 func ParseHeader(b []byte) (Header, error) {
 	const fixed = 1 + 8 + 4 + 1 + 6*4 + 2 + sha256.Size
 	if len(b) > 0 && b[0] != version {

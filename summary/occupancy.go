@@ -2,8 +2,8 @@ package summary
 
 import "math/bits"
 
-// Numbers of ones that a block is expected to have, in fixed point. They decide where parts end and what a decoder
-// accepts, so they have to be the same on every machine.
+// These functions compute expected numbers of ones of a block, in fixed point. The numbers decide where parts end and
+// which parts a decoder accepts, so they have to be the same on every machine.
 
 // fill returns 1 - e^(-n/2^level), the share of ones in a block of n keys, in units of 2^-62.
 func fill(n, level int) uint64 {
@@ -30,11 +30,11 @@ func scale(v, num, den int) int {
 	return int(q)
 }
 
-// sigmas is the number of standard deviations that a number of ones may lie from the expected one.
+// sigmas is the number of standard deviations that a number of ones may lie from the expected number.
 const sigmas = 6
 
-// slack returns the difference from v that a count of mean v may have. It is six standard deviations of a Poisson
-// variable, and a little more for small v, where it is not normal.
+// slack returns the largest difference from v that is allowed for a count of mean v. It is six standard deviations of a
+// Poisson variable, and a little more for small v, where the variable is not normal.
 func slack(v int) int { return sigmas*(isqrt(v)+1) + sigmas }
 
 // isqrt returns the square root of v, rounded down.

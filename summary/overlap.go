@@ -15,11 +15,11 @@ import (
 // confidence (above 0, below 1). The prefixes may be of any depth and shape. It returns ErrSeed if they were made under
 // different seeds.
 //
-// Both are brought to a common level, in all of hash space or only where both are known deeper. The choice with the
-// least predicted variance is taken. There the ones of both and of their AND are counted: t1, t2 and t12. A size is
-// S⁻¹(t) = -m ln(1-t/L). So |A∩B| = S⁻¹(t1)+S⁻¹(t2)-S⁻¹(t1+t2-t12), equation 6 of Papapetrou et al. (2010). The headers
-// give n1 and n2 exactly, so the errors of S⁻¹(t1) and S⁻¹(t2) are known. The part of the third error that goes with
-// them is taken out. O(n1+n2).
+// It compares both at a common level, in all of hash space or only where both are known deeper: the choice has the
+// least predicted variance. There it counts the ones of both and of their AND: t1, t2 and t12. A count t stands for
+// S⁻¹(t) = -m ln(1-t/L) keys. So |A∩B| = S⁻¹(t1)+S⁻¹(t2)-S⁻¹(t1+t2-t12), equation 6 of Papapetrou et al. (2010). The
+// headers give n1 and n2 exactly, so the errors of S⁻¹(t1) and S⁻¹(t2) are known. The part of the third error that
+// correlates with them is subtracted. O(n1+n2).
 func EstimateOverlap(a, b *Prefix, confidence float64) (estimate.Overlap, error) {
 	if err := oneSeed(a, b); err != nil {
 		return estimate.Overlap{}, err
@@ -70,7 +70,7 @@ func newOverlap(n1, n2 float64, i estimate.Interval, method string) estimate.Ove
 	return o
 }
 
-// unknownInterval returns the interval if only the sizes are known.
+// unknownInterval returns the interval of the intersection if only the sizes n1 and n2 are known.
 func unknownInterval(n1, n2, confidence float64) estimate.Interval {
 	if n1 == 0 || n2 == 0 {
 		return estimate.Interval{Confidence: confidence}
@@ -131,7 +131,7 @@ func (c *cutting) add(r trie.Region, start uint8) {
 	c.spans = append(c.spans, trie.Span{Begin: begin, End: end})
 }
 
-// align turns the spans into whole nodes of the level.
+// align rounds each span inwards to whole nodes of the level, in units of one node, and adds up their number in bits.
 func (c *cutting) align() {
 	unit := 63 - c.level
 	for i, s := range c.spans {
@@ -232,7 +232,7 @@ func (e estimated) score(most float64) estimate.Interval {
 	return e.Interval
 }
 
-// bisect returns the least value from low to high that is beyond; high if none is.
+// bisect returns the least value from low to high for which beyond is true; high if there is none.
 func bisect(low, high float64, beyond func(float64) bool) float64 {
 	if beyond(low) {
 		return low

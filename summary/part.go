@@ -46,9 +46,9 @@ func nodesOf(memory []uint64, a bitcode.Array, base uint64, most int) []uint64 {
 	return nodes
 }
 
-// children returns the children of parents. src begins after the flags, decoded, which tell what parents have both
-// children. The children are in memory if that is large enough. New memory has room for the levels below, which have up
-// to most nodes. But it is at most twice the size needed now, so that it depends on the bytes received.
+// children returns the children of parents. The decoded flags mark the parents with both children; src begins after
+// them. The children are in memory if that is large enough. New memory has room for the levels below, which have up to
+// most nodes. But it is at most twice the size needed now, so that it depends on the bytes received.
 func children(memory, parents []uint64, flags bitcode.Array, src []byte, most int) (nodes []uint64, rest []byte, err error) {
 	single := len(parents) - flags.Ones
 	size := (single + 7) / 8
@@ -71,8 +71,8 @@ func children(memory, parents []uint64, flags bitcode.Array, src []byte, most in
 	return nodes[:count], src[size:], nil
 }
 
-// descend fills in the children of parents, and one more. It has no jump that depends on the nodes: the processor would
-// guess half of them wrong. It reads the flags and sides of 32 parents at a time.
+// descend fills in the children of parents, and may overwrite one more place. No jump depends on the nodes: the
+// processor would guess half of the jumps wrong. It reads the flags and sides of 32 parents at a time.
 func descend(nodes, parents, flags []uint64, sides []byte) {
 	at, bit := 0, 0
 	for i := 0; i < len(parents); i += 32 {
@@ -92,7 +92,7 @@ func descend(nodes, parents, flags []uint64, sides []byte) {
 	}
 }
 
-// descendSingles is descend for few parents with both children: it takes all parents between two of these at a time.
+// descendSingles does the work of descend if few parents have both children: it takes each run of the others at once.
 func descendSingles(nodes, parents, flags []uint64, sides []byte) {
 	at, bit := 0, 0
 	for i := 0; i < len(parents); i += 32 {

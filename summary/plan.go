@@ -10,11 +10,11 @@ import (
 
 // Limits of steps, ranges and parts.
 const (
-	minStepBytes = 512      // smaller steps go down more than one level
+	minStepBytes = 512      // a step goes down more levels until it has this size
 	wholeBytes   = 4 << 10  // a block with a larger step is cut into ranges
 	minRanges    = 4        // the fewest ranges of a block that is cut
-	usualRanges  = 8        // the usual most, so that prefixes can be cut finely
-	usualBytes   = 3 << 9   // least bytes of a part, up to usualRanges
+	usualRanges  = 8        // the most ranges while parts stay below rangeBytes: prefixes can be cut finely
+	usualBytes   = 3 << 9   // least bytes of a part of the largest step, in a block of more than minRanges
 	rangeBytes   = 40 << 10 // most bytes of a part, so that half as many keys again stay below maxPartBytes
 	maxSample    = 62 << 10 // most bytes predicted for a sample: six standard deviations more stay below maxPartBytes
 	unknownLevel = -1       // the level of a block before its first part
@@ -91,7 +91,7 @@ func (p *planner) survey(final uint8) (steps, largest int) {
 	return steps, largest
 }
 
-// mostSteps returns the greatest number of steps there can be: a sample is one more, and may cut another in two.
+// mostSteps returns the greatest possible number of steps: a sample adds one, and may split another.
 func (p *planner) mostSteps() int {
 	most := 0
 	for _, final := range p.shape.Levels {
@@ -153,7 +153,7 @@ func (p *planner) addStep(l layout, s step) {
 	p.bytes += s.bytes
 }
 
-// sampleCells returns the number of cells that fill the sample of a shape.
+// sampleCells returns the number of cells whose array has about the size that the shape wants for its sample.
 func sampleCells(s Shape, start int) int {
 	all := 1 << start
 	some := min(all, 1<<16) // enough to tell the bytes that a cell takes
@@ -189,7 +189,7 @@ func (l layout) rangeOf(cell int) int {
 // Parts returns the number of parts of the whole stream, at least 1. O(1).
 func (p *Plan) Parts() int { return p.parts }
 
-// Sample returns the part of block 0 that part 0 brings: hash space up to end, in units of 2^-32, at a level. It
+// Sample returns the region of block 0 that part 0 codes: hash space from 0 to end, in units of 2^-32, at a level. It
 // returns false if the stream begins without a sample. O(1).
 func (p *Plan) Sample() (end uint64, level int, ok bool) {
 	s := &p.steps[0]
@@ -255,7 +255,7 @@ func (p *Plan) ExpectedRate(parts int) float64 {
 	return rate
 }
 
-// expectedFill returns the expected share of a block's hash space that hits a one, if the given regions are known.
+// expectedFill returns the expected share of hash space that a block does not rule out if the given regions are known.
 func (p *Plan) expectedFill(block int, known []trie.Region) float64 {
 	cells := float64(int(1) << p.blocks[block].start)
 	hit := 1.0
@@ -280,7 +280,7 @@ func (p *Plan) knowledge(block, parts int) []trie.Region {
 	return known
 }
 
-// begun reports whether the given number of parts brings anything of a block.
+// begun reports whether a part of the block is among the given number of first parts.
 func (p *Plan) begun(block, parts int) bool {
 	for i := range p.steps {
 		if p.steps[i].block == block {

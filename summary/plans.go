@@ -7,7 +7,7 @@ import (
 )
 
 // plans has the plans in use, by their parameters: headers with the same number of keys and the same shape share a
-// plan. A plan that is no longer used goes, and its entry with it. Sharing changes no result, for plans are immutable.
+// plan. An unused plan is garbage-collected, then its entry is deleted. Sharing changes no result: plans are immutable.
 var plans sync.Map // planKey → weak.Pointer[Plan]
 
 type planKey struct {

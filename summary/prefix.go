@@ -16,7 +16,7 @@ type Prefix struct {
 	header Header
 	plan   *Plan    // it has the number of keys and the shape
 	held   int32    // number of parts
-	bytes  int32    // of these parts
+	bytes  int32    // size of the parts
 	parts  [][]byte // nil: compact
 	chain  []digest // h_0 to h_held; of a compact prefix h_1 and h_held
 }
@@ -45,7 +45,7 @@ func newPrefix(h Header, plan *Plan, parts [][]byte, chain []digest, tries []*tr
 	return p
 }
 
-// know sets the tries of p and what follows from them.
+// know sets the tries of p, and the front and the rate that follow from them.
 func (p *Prefix) know(tries []*trie.Block) {
 	p.front, p.tries, p.rate = nil, tries, rateOf(tries)
 	if len(tries) > 0 {
@@ -204,7 +204,7 @@ func (p *Prefix) Truncate(parts int) *Prefix {
 	return newPrefix(p.header, p.plan, cloneParts(p.parts[:parts]), slices.Clone(p.chain[:parts+1]), p.truncateTries(parts))
 }
 
-// truncateTries returns the nodes of each block that the first parts bring.
+// truncateTries returns the tries that the given number of first parts give.
 func (p *Prefix) truncateTries(parts int) []*trie.Block {
 	var tries []*trie.Block
 	for i, t := range p.tries {

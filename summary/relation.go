@@ -10,9 +10,9 @@ import (
 	"github.com/venn-p2p/venn/summary/internal/trie"
 )
 
-// relation has the nodes of a base at a level, to code another trie's nodes of that level given them. It also has the
-// nodes known some levels above, each of which has at least one of the coded nodes below it. Its lists are in memory of
-// the workspace.
+// relation codes a trie's nodes at a level, given the nodes of a base at the same level. Its parents are nodes that the
+// receiver knows some levels above: each has at least one of the coded nodes below it. Its lists are in memory of the
+// workspace.
 type relation struct {
 	anywhere bool      // nothing is known above: the nodes may be anywhere in a span
 	in       trie.Span // the span in which the nodes may lie, if anywhere
@@ -42,14 +42,14 @@ func (r *relation) free() {
 	r.give(r.base)
 }
 
-// cousins finds the parents of nodes, both in order.
+// cousins finds the parents of nodes. Both lists are sorted, and nodes are looked up in order.
 type cousins struct {
 	parents []uint64
 	deeper  int
 	next    int
 }
 
-// find returns the number of the parent of a node, -1 if it has none.
+// find returns the index of a node's parent in parents, -1 if it has none there.
 func (c *cousins) find(node uint64) int {
 	parent := node >> c.deeper
 	for c.next < len(c.parents) && c.parents[c.next] < parent {
@@ -61,7 +61,7 @@ func (c *cousins) find(node uint64) int {
 	return -1
 }
 
-// split divides the parents into parents of nodes of the base that are not gone, and the others.
+// split divides the parents: some have below them a node of the base that is not gone, the others have none.
 func (r *relation) split(gone []uint64) (some, others []uint64) {
 	if r.anywhere {
 		return nil, nil
@@ -90,8 +90,8 @@ func (r *relation) room(parents []uint64) uint64 {
 	return uint64(len(parents)) << r.deeper
 }
 
-// number turns the nodes that lie below parents into numbers below the room of these, in their place, and returns the
-// other nodes.
+// number replaces each node below a parent by the number of its place, from 0 to room(parents)-1, in the memory of
+// nodes. It returns the other nodes, too.
 func (r *relation) number(nodes, parents []uint64) (numbers, others []uint64) {
 	if r.anywhere {
 		for i := range nodes {
@@ -111,7 +111,7 @@ func (r *relation) number(nodes, parents []uint64) (numbers, others []uint64) {
 	return numbers, others
 }
 
-// unnumber turns numbers into nodes below parents, in their place.
+// unnumber is the inverse of number: it replaces the numbers of places by the nodes there.
 func (r *relation) unnumber(numbers, parents []uint64) {
 	for i, v := range numbers {
 		if r.anywhere {
@@ -122,8 +122,8 @@ func (r *relation) unnumber(numbers, parents []uint64) {
 	}
 }
 
-// append appends the code of nodes: which nodes of the base are gone, which new nodes lie below parents of the kept
-// ones, and how the other parents become nodes.
+// append appends the code of nodes: the nodes of the base that are gone, the new nodes below parents of kept nodes, and
+// the descent from the other parents to their nodes.
 func (r *relation) append(dst []byte, nodes []uint64) []byte {
 	gone, fresh := r.compare(nodes)
 	lost := len(r.base) + len(fresh) - len(nodes)
@@ -145,8 +145,8 @@ func (r *relation) bits() []uint64 {
 	return r.flags[1]
 }
 
-// compare returns a set bit for each node of the base that is gone, and the new nodes. It has no jump that depends on
-// the nodes.
+// compare returns a bit for each node of the base, set if nodes lacks it, and the nodes that the base lacks. No jump
+// depends on the nodes.
 func (r *relation) compare(nodes []uint64) (gone, fresh []uint64) {
 	gone, fresh = r.bits(), slices.Grow(r.take(), len(nodes)+1)[:len(nodes)+1]
 	clear(gone)
@@ -203,7 +203,7 @@ func (r *relation) decode(src []byte, most int) (nodes []uint64, rest []byte, er
 	return nodes, src, nil
 }
 
-// decodeGone returns a set bit for each node of the base that is gone, and their number.
+// decodeGone returns a bit for each node of the base, set if the node is gone, and the number of nodes gone.
 func (r *relation) decodeGone(src []byte) (gone []uint64, lost int, rest []byte, err error) {
 	lost, src, err = decodeCount(src, len(r.base))
 	if err != nil {
@@ -217,8 +217,8 @@ func (r *relation) decodeGone(src []byte) (gone []uint64, lost int, rest []byte,
 	return gone, lost, src[used:], nil
 }
 
-// merge returns the nodes of the base that are not gone and the fresh ones, in order; false if a fresh one is among
-// those of the base. It has no jump that depends on the nodes.
+// merge returns the kept nodes of the base and the fresh nodes, in order; false if the base has a fresh node, even one
+// that is gone. No jump depends on the nodes.
 func (r *relation) merge(gone []uint64, kept int, fresh []uint64) (nodes []uint64, ok bool) {
 	nodes = slices.Grow(r.take(), kept+len(fresh)+1)[:kept+len(fresh)+1]
 	i, j, count, twice, base := 0, 0, 0, uint64(0), r.base
@@ -252,7 +252,7 @@ func newRelativeCoder(p *Plan, first, end int, of *Prefix, parts int) relativeCo
 	return relativeCoder{p, base{of.plan, of.tries, parts}, first, end, newWorkspace()}
 }
 
-// append appends the code of the parts of blocks.
+// append appends the code of parts first to end-1, whose nodes are in blocks.
 func (c *relativeCoder) append(dst []byte, blocks []*trie.Block) []byte {
 	for block, t := range blocks {
 		for _, s := range c.plan.segments(block, c.first, c.end, &c.base) {
@@ -365,8 +365,8 @@ func (w *workspace) decodeDescents(src []byte, nodes []uint64, levels, most int)
 	return one[0].nodes, one[0].src, nil
 }
 
-// cellsPerByte is more than the number of cells that a byte of code stands for, in an array of more than manyCells:
-// [Shape] limits how few keys there are.
+// cellsPerByte is more than the number of cells that a byte of code stands for, in an array of more than manyCells: a
+// [Shape] bounds the number of keys from below.
 const (
 	cellsPerByte = 64
 	manyCells    = 1 << 12

@@ -2,8 +2,8 @@ package summary
 
 import "fmt"
 
-// Under returns p under the header of another epoch of the same parts; both share them. The error is ErrChain if h
-// differs in more than Epoch and Lifetime, and ErrLimit if no header can have its lifetime. O(1).
+// Under returns p with the header of another epoch that has the same parts, which both prefixes share. The error is
+// ErrChain if h differs in more than Epoch and Lifetime, and ErrLimit if no header can have its lifetime. O(1).
 func (p *Prefix) Under(h Header) (*Prefix, error) {
 	old := p.header
 	if h.Chain != old.Chain || h.N != old.N || h.Origin != old.Origin || h.Seed != old.Seed || !h.Shape.equal(old.Shape) {

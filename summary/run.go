@@ -53,7 +53,7 @@ func ParseRun(b []byte) (Run, error) {
 	if err != nil {
 		return Run{}, fmt.Errorf("summary: parts of run: %w", err)
 	}
-	if count > len(rest) { // each has at least its size, so the slice below is bounded by what came
+	if count > len(rest) { // a part takes at least one byte, for its size: this bounds the slice below
 		return Run{}, fmt.Errorf("summary: run of %d parts in %d bytes: %w", count, len(rest), ErrMalformed)
 	}
 	r := Run{First: first, Parts: make([][]byte, count)}

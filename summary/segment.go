@@ -12,7 +12,7 @@ import (
 type segment struct {
 	begin, end int // cells
 	from, to   int // levels; from is unknownLevel where nothing was known before
-	given      int // level after from, at most to, that the base is taken at; unknownLevel where it is not used
+	given      int // level of the base's nodes used, above from, at most to; unknownLevel: the base is not used
 }
 
 // segments returns the segments of a block that parts first to end-1 bring, given a base.
@@ -56,14 +56,14 @@ func levelIn(regions []trie.Region, cell int) int {
 	return unknownLevel
 }
 
-// base has the first parts of a summary, decoded, to code another one given them.
+// base has the decoded first parts of a summary, given which another summary is coded.
 type base struct {
 	plan   *Plan
 	blocks []*trie.Block
 	parts  int
 }
 
-// block returns the base's nodes of a block whose cells are of a level.
+// block returns the base's nodes of a block, for a caller whose cells are at level start.
 func (b *base) block(block int, start uint8) givenBlock {
 	if block >= len(b.blocks) {
 		return givenBlock{start: start}
@@ -78,7 +78,7 @@ type givenBlock struct {
 	regions []trie.Region // in cells of the base
 }
 
-// from returns the first cell of the base that shares hash space with a cell, until the first one behind these.
+// from returns the first cell of the base that shares hash space with a cell; until returns the last such cell plus 1.
 func (g *givenBlock) from(cell int) int {
 	if own := g.trie.Start; own >= g.start {
 		return cell << (own - g.start)
@@ -107,7 +107,7 @@ func (g *givenBlock) cuts() (cuts []int) {
 	return cuts
 }
 
-// level returns the level at which all of a cell is known; unknownLevel if some of it is not known.
+// level returns the deepest level at which the base knows all of a cell; unknownLevel if some of it is not known.
 func (g *givenBlock) level(cell int) int {
 	if g.trie == nil {
 		return unknownLevel
@@ -135,7 +135,7 @@ func (g *givenBlock) nodes(memory []uint64, s segment) []uint64 {
 	return nodes
 }
 
-// room returns the nodes that the segment may have at the level that the base is taken at.
+// room returns the span of nodes that the segment may have at level given.
 func (s segment) room(start uint8) trie.Span {
 	return trie.Region{Begin: s.begin, End: s.end, Level: s.given}.Nodes(start)
 }

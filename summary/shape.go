@@ -12,8 +12,8 @@ const (
 	maxLevel       = FingerprintBits
 	maxBlocks      = 64
 	maxSampleBytes = 60 << 10 // target size of a sample
-	maxDepth       = 32       // levels of a block below log2 of the keys: a false-positive rate of 2^-32
-	maxSampleDepth = 8        // levels of the sample below log2 of the keys
+	maxDepth       = 32       // levels of a block beyond log2 of the keys: a false-positive rate of 2^-32
+	maxSampleDepth = 8        // levels of the sample beyond log2 of the keys
 	maxParts       = 1 << 14  // parts of a stream
 	maxPartBytes   = 64 << 10 // bytes of a part
 )
@@ -26,23 +26,23 @@ type Shape struct {
 	Keys int
 	// SampleBytes is the target size of part 0, at most 60 KiB, so that a collection can grow. 0: no sample.
 	SampleBytes int
-	// SampleLevel is the level that the sample is cut at: from log2 of Keys to 8 below it; 0 without a sample.
+	// SampleLevel is the level that the sample is cut at, from log2 of Keys to log2 of Keys + 8; 0 without a sample.
 	SampleLevel uint8
-	// Levels has the final level of every block, in the order of the stream. Each is from 1 to 48, and at most 32 below
-	// log2 of Keys. With a sample, the first is at least log2 of Keys.
+	// Levels has the final level of every block, in the order of the stream. Each is from 1 to 48, and at most log2 of
+	// Keys + 32. With a sample, the first is at least log2 of Keys.
 	Levels []uint8
 }
 
 // The default shape: measured in TestSampleLevel and TestDefaultRate.
 const (
 	defaultSampleBytes = 256
-	defaultSampleDepth = 6  // levels of the sample below log2 n
-	defaultDepth       = 11 // levels of the block below log2 n
+	defaultSampleDepth = 6  // levels of the sample beyond log2 n
+	defaultDepth       = 11 // levels of the block beyond log2 n
 )
 
 // DefaultShape returns one block of 2^11 to 2^12 bits a key. It takes 12.4 to 13.4 bits a key on the wire, and has a
 // false-positive rate of 1/4096 to 1/2048. Of 121 peers known in full, fewer than 0.06 match a key that nobody holds.
-// The sample has 256 B, some 280 keys, and is cut six levels below log2 n. Another level would cost more keys than it
+// The sample has 256 B, some 280 keys, and is cut at level ⌈log2 n⌉ + 6. Another level would cost more keys than it
 // saves in false matches.
 //
 // One block is best from about three bits a key on. A bit a key spent on deepening it halves the rate; a further block

@@ -16,7 +16,7 @@ type sizing struct {
 // ShapeForBytes returns a shape for n keys, and the number of parts of its stream that fit in the given bytes. No other
 // shape has a lower false-positive rate there. [NewPlan] predicts size and rate of those parts. The sample takes an
 // eighth of the bytes, up to the usual size. From about three bits a key on, the shape has one block, as deep as the
-// bytes reach. Below, one or two shallow blocks may follow it. ErrLimit for fewer than 64 bytes. It takes some
+// bytes reach. With fewer bits, one or two shallow blocks may follow. ErrLimit for fewer than 64 bytes. It takes some
 // milliseconds.
 func ShapeForBytes(n, bytes int) (s Shape, parts int, err error) {
 	best, err := sizeForBytes(n, bytes)
@@ -80,8 +80,8 @@ func sizeForRate(n int, rate float64) (sizing, error) {
 	return best, nil
 }
 
-// sizings returns the shapes worth a try, the plainest first: a block some levels below log2 of the keys, alone or
-// before shallow ones.
+// sizings returns the shapes worth a try, the plainest first: a block at depth levels beyond log2 of the keys, alone or
+// before one or two shallow blocks.
 func sizings(n, depth, sample int) []sizing {
 	level, shallow := uint8(max(1, ceilLog2(n)+depth)), max(1, floorLog2(n))
 	var out []sizing
@@ -94,7 +94,7 @@ func sizings(n, depth, sample int) []sizing {
 	return out
 }
 
-// cut returns s for the first parts of its plan.
+// cut returns s with the given number of parts, and their size and rate by the plan.
 func (s sizing) cut(p *Plan, parts int) sizing {
 	s.parts, s.bytes, s.rate = parts, p.EncodedBytes(parts), p.ExpectedRate(parts)
 	return s

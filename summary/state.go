@@ -2,8 +2,8 @@ package summary
 
 import "github.com/venn-p2p/venn/summary/internal/trie"
 
-// assemble returns the state of a block after the first parts. The function pack gives the set of cells begin to end-1
-// at a level.
+// assemble returns the state of a block after the first parts. The function pack returns the set of nodes at a level in
+// cells begin to end-1.
 func assemble(p *Plan, parts, block int, pack func(begin, end, level int) *trie.Set) *trie.Block {
 	l := p.blocks[block]
 	b := &trie.Block{Start: l.start}
