@@ -4,8 +4,8 @@ package bloom
 // enough for their state to stay in the first-level cache.
 const batch = 512
 
-// cached is the number of words up to which there is little to wait for: 256 KiB, well within a processor's
-// second-level cache. Looking up one key after the other is as fast then, and faster where most are present.
+// cached is the length of a filter, in words, up to which keys are looked up one after the other: 256 KiB, well within
+// a processor's second-level cache. That is as fast there, and faster where most keys are present.
 const cached = 1 << 15
 
 // ContainsAll sets found[i] to whether keys[i] may have been added. len(found) must be len(keys).

@@ -11,8 +11,8 @@ const lineBits = 512
 
 // Blocked is a cache-line-blocked Bloom filter (Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom
 // Filters", 2007). All bits of a key lie in one block of 512, so a lookup misses the cache once at most. Take it where
-// lookups must be fast and all is in memory. At a false-positive rate of 1 % it takes 12 % more bits than Filter, at
-// 0.1 % 16 % more. It cannot be cut or folded.
+// lookups must be fast and the filter is in memory. At a false-positive rate of 1 % it takes 12 % more bits than
+// Filter, at 0.1 % 16 % more. It cannot be cut or folded.
 //
 // Make one with NewBlocked or NewBlockedForRate. A Blocked may be read by many goroutines at once, but not while one
 // writes.
@@ -34,7 +34,7 @@ func NewBlocked(bits uint64, hashes int, seed Hasher) (*Blocked, error) {
 	return &Blocked{lines: make([][8]uint64, (bits+lineBits-1)/lineBits), hashes: hashes, seed: seed}, nil
 }
 
-// speedBits is the factor of the least number of bits that NewBlockedForRate may take to need fewer hash functions.
+// NewBlockedForRate takes up to speedBits times the least number of bits if that saves hash functions.
 const speedBits = 1.1
 
 // NewBlockedForRate returns an empty filter whose false-positive rate is at most rate with n keys in it, under the zero
@@ -99,7 +99,7 @@ func blockedRate(c float64, k int) float64 {
 // SizeBytes returns the memory of the bits. O(1).
 func (f *Blocked) SizeBytes() int { return 64 * len(f.lines) }
 
-// FalsePositiveRate returns the false-positive rate of the filter as its bits are: the mean of (t/512)^k over the
+// FalsePositiveRate returns the false-positive rate, computed from the filter's bits: the mean of (t/512)^k over the
 // lines, for t bits set in a line. O(m).
 func (f *Blocked) FalsePositiveRate() float64 {
 	if len(f.lines) == 0 {
@@ -248,7 +248,7 @@ const cachedLines = cached / 8
 // perWord is the number of positions of 9 bits in a word.
 const perWord = 7
 
-// again makes another word of positions, from the rest of one and the hash.
+// again returns another word of positions, made of the bits left of the last word and of the hash.
 func again(x uint64, h Hash) uint64 { return mix64(h.A ^ bits.RotateLeft64(h.B, 27) + x) }
 
 // line returns the block that a hash falls in.

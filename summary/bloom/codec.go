@@ -17,7 +17,7 @@ const maxTypes = 16
 // III). A message gives only the number of its type. It begins with
 //
 //	uvarint  ones<<6 | type<<2 | form; ones, the number of bits set, is 0 in the plain form
-//	3 bytes  the lower ones of the CRC-32C of the filter's bits, of a delta's the differing bits, little endian
+//	3 bytes  the lower 3 of the CRC-32C of the filter's bits (in a delta of the differing bits), little endian
 //
 // and goes on, by form, with
 //
@@ -25,9 +25,9 @@ const maxTypes = 16
 //	1, coded  the bits, coded given m and ones
 //	2, delta  4 bytes CRC-32C of the base's bits, then the bits that differ from it, coded
 //
-// A filter has one valid message without a base; other forms of it are refused. Up to 2^19 bits a code is within a byte
-// of the entropy and takes about 6 ns a bit either way. Above it is within 0.2 % and twenty times faster. A Codec may
-// be used by several goroutines at once.
+// A filter has one valid message without a base; other forms of it are refused. The code of up to 2^19 bits is within a
+// byte of the entropy, and takes about 6 ns a bit to write or read. The code of more bits is within 0.2 % of it, and
+// twenty times faster. A Codec may be used by several goroutines at once.
 type Codec struct {
 	types []Params
 }
@@ -143,8 +143,8 @@ func (c *Codec) typeOf(f *Filter) (int, error) {
 	return 0, fmt.Errorf("%w: the filter is of none of the codec's %d types", ErrMismatch, len(c.types))
 }
 
-// bestForm returns the form that is due. It follows from the length and the number of ones alone, so a receiver can
-// check it.
+// bestForm returns the form that a message must have, coded or plain. It follows from the filter's length and its
+// number of ones alone, so a receiver can check it.
 func (p Params) bestForm(ones int) int {
 	if bitcode.PredictedBytes(int(p.Bits()), ones) < plainBytes(p.Bits()) {
 		return formCoded

@@ -71,7 +71,7 @@ func compressedForRate(n int, rate float64, maxBits uint64) (Params, error) {
 	return best.params, nil
 }
 
-// leastRate tries every number of hash functions, each with the longest array that keeps to the size.
+// leastRate tries each number of hash functions with the longest array of that compressed size. It returns the best.
 func leastRate(n int, bits float64, maxBits uint64) (Params, error) {
 	most := float64(maxBits) / float64(n)
 	best := compressed{}
@@ -93,7 +93,7 @@ func leastRate(n int, bits float64, maxBits uint64) (Params, error) {
 }
 
 // longest returns the greatest c up to most at which size(c) <= limit, 0 if there is none. From half full (c = half)
-// on, size grows with c. A filter that may not be that long is denser than half, and taken as it is.
+// on, size grows with c. If most is below half, it tries most only.
 func longest(size func(c float64) float64, limit, half, most float64) float64 {
 	if size(most) <= limit {
 		return most

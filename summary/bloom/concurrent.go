@@ -4,7 +4,7 @@ import "sync/atomic"
 
 // Concurrent is a Filter that many goroutines may add to and ask at once, without locks: bits are set by atomic
 // instructions. A key whose Add has returned is found by every Contains that begins afterwards. Adding costs up to
-// twice as much as with a Filter, asking the same. UnmarshalBinary is not for use beside other methods.
+// twice as much as with a Filter, asking as much. UnmarshalBinary is not for use beside other methods.
 type Concurrent struct{ f Filter }
 
 // NewConcurrent returns an empty filter, or an error that names the parameters out of range. O(m).

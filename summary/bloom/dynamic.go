@@ -66,8 +66,8 @@ func (d *Dynamic) Params() DynamicParams { return d.params }
 
 // Len returns the number of keys added and not forgotten. A key added twice counts twice; TestAndAdd detects it. O(λ).
 //
-// The binary form does not record the batches that Merge left short. If such a filter was read and merged into one with
-// a Window, Len is at most the number of keys, until those batches are forgotten.
+// The binary form does not record which batches Merge left short. If a filter with short batches was read and merged
+// into one with a Window, Len may be below the number of keys until those batches are forgotten.
 func (d *Dynamic) Len() int {
 	n := 0
 	for _, b := range d.batches {
@@ -115,7 +115,7 @@ func (d *Dynamic) Contains(key []byte) bool { return d.ContainsHash(d.params.Bat
 
 // ContainsHash is Contains for a key's hash under the filter's Hasher. O(λ k).
 func (d *Dynamic) ContainsHash(h Hash) bool {
-	for _, b := range slices.Backward(d.batches) { // the latest keys are asked for most
+	for _, b := range slices.Backward(d.batches) { // most questions are about the latest keys
 		if b.ContainsHash(h) {
 			return true
 		}
@@ -123,7 +123,7 @@ func (d *Dynamic) ContainsHash(h Hash) bool {
 	return false
 }
 
-// FalsePositiveRate returns the false-positive rate of the filter as its bits are, over all batches together. O(bits).
+// FalsePositiveRate returns the false-positive rate of all batches together, computed from their bits. O(bits).
 func (d *Dynamic) FalsePositiveRate() float64 {
 	none := 0.0 // logarithm of the probability that no batch answers yes
 	for _, b := range d.batches {

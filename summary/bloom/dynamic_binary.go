@@ -14,14 +14,14 @@ import (
 //	33       the parameters of a batch
 //	8        Threshold
 //	8        keys in the last batch
-//	8        keys that the frozen batches are below Threshold, in all
+//	8        keys that the frozen batches lack to Threshold, in all
 //	4        batches
 //	…        the words of each batch
 //	4        CRC-32C of all before
 const (
 	dynamicMagic  = "vdb2"
 	dynamicHeader = 4 + paramsBytes + 8 + 8 + 8 + 4
-	maxBatches    = 1 << 22 // so that N stays far below 2^63
+	maxBatches    = 1 << 22 // so that Len stays below 2^63
 )
 
 // MarshalBinary returns the binary form; the error is always nil. It implements encoding.BinaryMarshaler. O(bits).
@@ -85,7 +85,7 @@ type dynamicHead struct {
 	batches                  uint32
 }
 
-// readDynamicHead reads dynamicHeader bytes, and checks that each number can be. It does not check the batches.
+// readDynamicHead reads dynamicHeader bytes, and checks the range of each number. It does not check the batches.
 func readDynamicHead(b []byte) (h dynamicHead, err error) {
 	if h.batch, err = readParams(b[4:]); err != nil {
 		return h, err
@@ -103,8 +103,8 @@ func readDynamicHead(b []byte) (h dynamicHead, err error) {
 	return h, nil
 }
 
-// share subtracts the missing keys from the frozen batches. The form does not record which batches lack them, so it
-// takes the latest: then Len is never too high.
+// share subtracts the missing keys from the counts of the frozen batches. The binary form does not record which batches
+// lack them, so share takes the latest batches: then Len is never too high.
 func (d *Dynamic) share(missing int) {
 	for i := range slices.Backward(d.batches[:len(d.batches)-1]) {
 		some := min(missing, d.params.Threshold-1)

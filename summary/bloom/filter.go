@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// View is a read-only filter. Every Filter is one. OpenView makes one of bytes without copying them.
+// View is a read-only filter. Every Filter contains a View. OpenView makes a View of bytes without copying them.
 type View struct {
 	params Params
 	probes []probe  // the hash functions. Never written, so shared by clones.
@@ -114,7 +114,7 @@ func (f *View) Equal(g *Filter) bool {
 	return f.params == g.params && slices.Equal(f.words, g.words)
 }
 
-// OnesCount returns the number of bits set. A plain filter is best if that is half of Params().Bits(). O(m).
+// OnesCount returns the number of bits set. An uncompressed filter is best if that is half of Params().Bits(). O(m).
 func (f *View) OnesCount() int { return countOnes(f.words) }
 
 // BlockOnesCount returns the number of bits set in a block, 0 <= block < Blocks. It panics for another block. O(m_b).
@@ -123,7 +123,7 @@ func (f *View) BlockOnesCount(block int) int {
 	return countRange(f.words, uint64(block)*f.params.BlockBits, f.params.BlockBits)
 }
 
-// FalsePositiveRate returns the false-positive rate of the filter as its bits are: (t/m)^k for t bits set in a
+// FalsePositiveRate returns the false-positive rate, computed from the filter's bits: (t/m)^k for t bits set in a
 // standard filter (Papapetrou et al., section 2). In a partitioned one it is the product of the blocks' rates. O(m).
 func (f *View) FalsePositiveRate() float64 {
 	if f.params.Blocks == 0 {

@@ -6,8 +6,8 @@ import (
 
 // Merge makes f the filter of the union of both sets of keys. If the filters have different numbers of blocks, f is
 // left with the lower number (Papapetrou et al., section 3.2). If they differ in anything else, it returns an error
-// that names it, matched by ErrMismatch, and f is unchanged. Fold brings together block lengths that differ by a power
-// of two. O(m).
+// that names it, matched by ErrMismatch, and f is unchanged. Fold makes block lengths equal that differ by a power of
+// two. O(m).
 func (f *Filter) Merge(g *Filter) error {
 	return f.merge(g, func(dst, src []uint64) {
 		for i, w := range src {

@@ -95,7 +95,7 @@ func paramsForRate(n int, rate float64) (Params, error) {
 	})
 }
 
-// shortest returns the shorter of the parameters of the two numbers of hash functions beside log2(1/rate).
+// shortest returns the parameters of the shorter filter of two, whose numbers of hash functions enclose log2(1/rate).
 func shortest(n int, rate float64, with func(k int) Params) (best Params, err error) {
 	if err := checkRate(n, rate); err != nil {
 		return Params{}, err
@@ -173,7 +173,7 @@ func asymptoticRate(c, k float64) float64 { return math.Pow(-math.Expm1(-k/c), k
 // halfFull returns the length ⌈n/ln 2⌉ of a block that is half full with n keys.
 func halfFull(n int) uint64 { return uint64(math.Ceil(float64(max(n, 1)) / math.Ln2)) }
 
-// bitsForFill returns the least number of bits of which positions are expected to set at most the given share.
+// bitsForFill returns the least number of bits with at most the share fill of them set, on average, by positions.
 func bitsForFill(fill, positions float64) uint64 {
 	if positions <= 0 {
 		return 1

@@ -15,7 +15,7 @@ type Set interface {
 	TestAndAdd(key []byte) bool // Add, and reports whether Contains was true before
 	Contains(key []byte) bool   // reports whether the key may have been added
 	ContainsHash(h Hash) bool   // Contains of a key by its hash under the filter's seed
-	FalsePositiveRate() float64 // the probability that Contains is true for another key, as the bits are
+	FalsePositiveRate() float64 // the probability that Contains is true for a key not added, by the bits
 	SizeBytes() int             // memory of the bits
 	Reset()                     // removes all keys
 	encoding.BinaryMarshaler

@@ -13,7 +13,7 @@ func lowMask(n uint64) uint64 { return ^uint64(0) >> (-n % 64) }
 // clearFrom clears all bits from bit n on in the word that holds bit n-1, n >= 1.
 func clearFrom(words []uint64, n uint64) { words[(n-1)/64] &= lowMask(n) }
 
-// countRange counts the bits set among n bits from bit at on, n >= 1: all in their words, less those before and after.
+// countRange counts the bits set among n bits from bit at on, n >= 1: it counts whole words, less the bits outside.
 func countRange(words []uint64, at, n uint64) int {
 	first, last := at/64, (at+n-1)/64
 	before := words[first] &^ (^uint64(0) << (at % 64))
