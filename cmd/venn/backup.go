@@ -41,7 +41,7 @@ type backedUp struct {
 	File string `json:"file"`
 }
 
-// writeBackup makes a file whole or not at all, for its owner only, and returns the number of keys in it.
+// writeBackup writes a backup to a new file, whole or not at all, for its owner only. It returns the number of keys.
 func writeBackup(ctx context.Context, c *cli.Command, r repo.Repo, name string) (keys int, err error) {
 	if _, err := os.Lstat(name); err == nil {
 		return 0, fmt.Errorf("%s is there already", name)
@@ -69,8 +69,8 @@ func writeBackup(ctx context.Context, c *cli.Command, r repo.Repo, name string) 
 	return keys, err
 }
 
-// fetchBackup has the daemon make a backup, or reads the store itself when none runs: then the store is closed once the
-// backup is. It calls about with the number of keys.
+// fetchBackup returns a backup that the daemon makes. If no daemon runs, this process reads the store: closing the
+// backup then waits until the store is closed. It calls about with the number of keys.
 func fetchBackup(ctx context.Context, c *cli.Command, r repo.Repo, about func(keys int)) (io.ReadCloser, error) {
 	cl := clientOf(r)
 	if s, err := get[httpapi.Status](ctx, cl, "status", nil); err == nil {
@@ -93,7 +93,7 @@ func fetchBackup(ctx context.Context, c *cli.Command, r repo.Repo, about func(ke
 	return ownBackup{in, ended}, nil
 }
 
-// ownBackup is a backup that this process makes. Close ends the making, and waits for its end.
+// ownBackup is a backup that this process makes in a goroutine. Close stops the goroutine, and waits for its end.
 type ownBackup struct {
 	*io.PipeReader
 	ended <-chan struct{}
@@ -131,7 +131,7 @@ func restoreCommand() *cli.Command {
 				return err
 			}
 			bar, read := newProgress(c.Root().ErrWriter, quietTime), 0
-			in := telling{f, func(bytes int) { // twice, to check the file and to take it in
+			in := telling{f, func(bytes int) { // the file is read twice: to check it, and to restore it
 				read += bytes
 				bar.update(stage{what: "restoring, kB", done: read / 1000, total: int(2 * info.Size() / 1000)})
 			}}

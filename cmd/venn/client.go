@@ -37,7 +37,7 @@ func clientOf(r repo.Repo) *client {
 	return &client{http: http.Client{Transport: &http.Transport{DialContext: dial}}, repo: r}
 }
 
-// do sends a request and returns the body of its answer, or the error in it. A path may have parameters.
+// do sends a request with parameters in its URL, and returns the body of the answer, or the error in the answer.
 func (c *client) do(ctx context.Context, method, path string, parameters url.Values, body io.Reader) (io.ReadCloser, error) {
 	u := url.URL{Scheme: "http", Host: "venn", Path: path, RawQuery: parameters.Encode()}
 	req, err := http.NewRequestWithContext(ctx, method, u.String(), body)
@@ -79,7 +79,7 @@ func broken(err error) error {
 	return fmt.Errorf("daemon: %w", err)
 }
 
-// get asks for a path of /api/v1, and returns the answer in JSON.
+// get asks for a path of /api/v1, and returns the answer, decoded from JSON.
 func get[T any](ctx context.Context, c *client, path string, parameters url.Values) (v T, err error) {
 	err = c.answer(ctx, http.MethodGet, "/api/v1/"+path, parameters, nil, &v)
 	return v, err
@@ -108,7 +108,7 @@ func onDaemon(f func(context.Context, *cli.Command, *client) error) cli.ActionFu
 	})
 }
 
-// ask sends a request and shows its answer, as JSON or as text puts it.
+// ask sends a request and shows its answer, as JSON or as the function text writes it.
 func ask[T any](ctx context.Context, c *cli.Command, method, path string, parameters url.Values, text func(io.Writer, T) error) error {
 	return onDaemon(func(ctx context.Context, c *cli.Command, cl *client) error {
 		var v T
@@ -119,7 +119,7 @@ func ask[T any](ctx context.Context, c *cli.Command, method, path string, parame
 	})(ctx, c)
 }
 
-// visible makes the strings in an answer visible, unless they are printed as they came.
+// visible replaces unprintable characters in the strings of an answer by escapes, unless c.raw is set.
 func (c *client) visible(v any) {
 	if !c.raw {
 		visibleIn(reflect.ValueOf(v))
@@ -151,8 +151,8 @@ func each[T any](ctx context.Context, c *client, method, path string, parameters
 // errCut says that an answer lacks its last value.
 var errCut = errors.New("daemon: the answer is not whole")
 
-// eachUntil does the same as each, and returns the last value, which tells how the answer ended. Only that one begins
-// with the member end.
+// eachUntil does the same as each, and returns the last value, which tells how the answer ended. Only the last value
+// begins with the member end.
 func eachUntil[T, E any](ctx context.Context, c *client, method, path string, parameters url.Values, in io.Reader, f func(T) error) (end E, err error) {
 	ended := false
 	err = each(ctx, c, method, path, parameters, in, func(line json.RawMessage) error {

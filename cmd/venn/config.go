@@ -81,7 +81,7 @@ func configCommand() *cli.Command {
 	}
 }
 
-// changeConfig returns the action that changes the key of the first argument. It refuses a value that is not right.
+// changeConfig returns the action that changes the key of the first argument. The action refuses an invalid value.
 func changeConfig(change func(*repo.Config, cli.Args) error) cli.ActionFunc {
 	return onRepo(func(ctx context.Context, c *cli.Command, r repo.Repo) error {
 		name, was := c.Args().First(), ""

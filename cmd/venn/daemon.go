@@ -70,7 +70,7 @@ func daemonCommand() *cli.Command {
 	}
 }
 
-// openOrInit opens the repository, and makes it first if that is wanted and there is none.
+// openOrInit opens the repository. With --init it makes the repository first if there is none.
 func openOrInit(c *cli.Command) (repo.Repo, error) {
 	r, err := openRepo(c)
 	if !c.Bool("init") || !errors.Is(err, repo.ErrNone) {
@@ -129,13 +129,13 @@ func printStarted(w io.Writer, s daemon.Started) error {
 	return err
 }
 
-// newLog logs to w in lines, from a level on that may be changed.
+// newLog returns a log that writes to w the messages of the given level or a higher one. The level may change later.
 func newLog(w io.Writer, cfg repo.Log, level *slog.LevelVar) *slog.Logger {
 	_ = level.UnmarshalText([]byte(cfg.Level)) // the configuration was checked
 	options := &slog.HandlerOptions{Level: level}
 	if cfg.Format == "json" {
 		options.ReplaceAttr = func(_ []string, a slog.Attr) slog.Attr {
-			if a.Value.Kind() == slog.KindDuration { // as in lines: with a unit
+			if a.Value.Kind() == slog.KindDuration { // with a unit, as in text
 				a.Value = slog.StringValue(a.Value.Duration().String())
 			}
 			return a
@@ -184,7 +184,7 @@ func likeliest(addresses []string) string {
 	return slices.MinFunc(addresses, func(a, b string) int { return near(a) - near(b) })
 }
 
-// identity asks the daemon, or reads the identity file when none runs.
+// identity asks the daemon for the peer's id and addresses. If no daemon runs, it reads the id from the identity file.
 func identity(ctx context.Context, cl *client) (id httpapi.ID, err error) {
 	if id, err = get[httpapi.ID](ctx, cl, "id", nil); !errors.Is(err, errNoDaemon) {
 		return id, err

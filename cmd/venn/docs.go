@@ -50,12 +50,12 @@ func writeDocs(c *cli.Command, files map[string]string) error {
 	return say(c, map[string]any{"wrote": len(files), "folder": c.Args().First()}, "wrote %d files below %s", len(files), c.Args().First())
 }
 
-// manPages adds the page of a command, and those of the commands below it, by the names of their files. path has the
-// names of the command, from the program's on.
+// manPages adds the page of a command and the pages of its subcommands to files, by the names of their files. path has
+// the names of the command, from the program's on.
 func manPages(files map[string]string, path string, c *cli.Command, flags []cli.Flag) {
 	var out strings.Builder
 	if err := manPage.Execute(&out, manned{c, path, flags}); err != nil {
-		panic(err) // the template stands here
+		panic(err) // the template is constant
 	}
 	files[filepath.Join("man", "man1", dashed(path)+".1")] = out.String()
 	for _, sub := range c.VisibleCommands() {
@@ -65,7 +65,7 @@ func manPages(files map[string]string, path string, c *cli.Command, flags []cli.
 
 func dashed(path string) string { return strings.ReplaceAll(path, " ", "-") }
 
-// manned is a command that has a page.
+// manned is the data of a command's man page.
 type manned struct {
 	*cli.Command
 	Path    string
@@ -96,7 +96,7 @@ var manPage = template.Must(template.New("man").Funcs(template.FuncMap{"roff": r
 0: done. 1: failed. 2: wrong usage. 3: nobody has it, or there is no such peer. 130: ended by Ctrl-C.
 `))
 
-// roff escapes text. What stands behind a tab, as a flag's meaning does, begins a line.
+// roff escapes text for man(7). Text after a tab, such as the meaning of a flag, begins a line.
 func roff(text string) string {
 	lines := strings.Split(strings.NewReplacer(`\`, `\e`, "-", `\-`, "\t", "\n").Replace(text), "\n")
 	for i, l := range lines {

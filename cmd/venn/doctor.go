@@ -63,7 +63,7 @@ func printFinding(w io.Writer, f finding) error {
 	return err
 }
 
-// examine looks at the repository and, if one runs, at the daemon.
+// examine checks the repository and, if a daemon runs, the daemon.
 func examine(ctx context.Context, cl *client) []finding {
 	out := []finding{clock(time.Now())}
 	cfg, err := cl.repo.Config()
@@ -104,7 +104,7 @@ func examine(ctx context.Context, cl *client) []finding {
 	return out
 }
 
-// clock holds the system's clock against the time that the program was built from.
+// clock checks that the system's clock is not before the time of the commit that the program was built from.
 func clock(now time.Time) finding {
 	f := finding{"clock", true, now.Format(time.RFC3339), ""}
 	info, ok := debug.ReadBuildInfo()
@@ -182,8 +182,8 @@ func reached(r httpapi.Reach) finding {
 	return finding{"reached", r.How != "not", cmp.Or(found, r.How), r.Advice}
 }
 
-// versions lists the programs of the linked peers. It is not fine when most of them run one other version of this
-// program.
+// versions counts the programs of the linked peers. The finding is not fine if more than half of them run the same
+// version of venn, and it is not this one's.
 func versions(own string, peers []httpapi.Peer) finding {
 	count, linked := make(map[string]int), 0
 	for _, p := range peers {
@@ -220,8 +220,8 @@ func links(s httpapi.Status) finding {
 	return finding{"peers", true, fmt.Sprintf("linked with %d, summaries of %d are held", s.Links, s.Origins), ""}
 }
 
-// begins lists the states of the bootstrap peers. It is not fine if the peer has no links, or if a bootstrap peer
-// belongs to another network.
+// begins counts the bootstrap peers in each state. The finding is not fine if this peer has no links, or if a bootstrap
+// peer belongs to another network.
 func begins(s httpapi.Status) finding {
 	count := make(map[string]int)
 	for _, standing := range s.Bootstrap {
@@ -260,7 +260,7 @@ func ownSummary(s httpapi.Status) finding {
 	return finding{"keys", true, fmt.Sprintf("%d, in summary %s", s.Keys, s.Epoch), ""}
 }
 
-// losses counts what was dropped or refused. It is always fine: only large counts mean something.
+// losses counts the messages that were dropped or refused. The finding is always fine: only large counts matter.
 func losses(s httpapi.Status) finding {
 	var dropped, refused uint64
 	for _, n := range s.Dropped {

@@ -73,7 +73,7 @@ func listExperiments(_ context.Context, c *cli.Command) error {
 	})
 }
 
-// experiments returns all experiments, and the scenarios that are listed here, for they have no answers.
+// experiments lists all experiments, and each scenario whose rows are trials. One entry stands for all other scenarios.
 func experiments() ([]experiment.Info, error) {
 	list := experiment.List()
 	all, err := scenarios.All()

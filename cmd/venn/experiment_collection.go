@@ -16,7 +16,7 @@ func isCollection(name string) bool {
 	return slices.ContainsFunc(experiment.Collections(), func(i experiment.Info) bool { return i.Name == name })
 }
 
-// runCollection runs an experiment on collections, of the Debian data unless other is named.
+// runCollection runs an experiment on collections: those of the Debian data unless --data names others.
 func runCollection(ctx context.Context, c *cli.Command, name string) error {
 	if err := only(c, "experiment run "+name, "trials", "seed", "out", "json", "part", "jobs", "peers", "data", "sweep"); err != nil {
 		return err

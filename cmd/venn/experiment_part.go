@@ -19,7 +19,7 @@ func workFlags() []cli.Flag {
 	}
 }
 
-// partOf returns the part that the flag names; the zero value is all.
+// partOf returns the part of the runs that --part names. Without the flag it returns the zero value, which is all runs.
 func partOf(c *cli.Command) runs.Part {
 	part, _ := runs.ParsePart(c.String("part")) // the flag was checked
 	return part
@@ -49,8 +49,8 @@ func workOf(c *cli.Command) (w runs.Work, out string, err error) {
 	return w, out, nil
 }
 
-// endRuns ends a command after its runs, which gave this number of rows. Unless they were a part of all, write shows
-// them.
+// endRuns returns the error of a command after its runs, which gave the given number of rows. It calls write to show
+// the rows, but not after a part of the runs.
 func endRuns(c *cli.Command, w runs.Work, out string, rows int, err error, write func() error) error {
 	switch {
 	case errors.Is(err, runs.ErrOptions) || errors.Is(err, scenario.ErrScenario):

@@ -30,7 +30,7 @@ func (r *runRecorder) look(s *sim.Sim, now, end time.Duration) (err error) {
 	return r.out.Look(s, now, end)
 }
 
-// end closes the file.
+// end closes the file, and returns err joined with the error of closing.
 func (r *runRecorder) end(err error) error {
 	if r.file == nil {
 		return err

@@ -29,7 +29,7 @@ func experimentFlags() []cli.Flag {
 	)
 }
 
-// only returns an error of usage if a flag is set that is not among those of what is run.
+// only returns an error of usage if a flag is set that is not in flags. what names the command in the error.
 func only(c *cli.Command, what string, flags ...string) error {
 	for _, name := range c.FlagNames() {
 		if name != "repo" && !slices.Contains(flags, name) {
@@ -39,7 +39,7 @@ func only(c *cli.Command, what string, flags ...string) error {
 	return nil
 }
 
-// scenariosOf returns the scenarios that are asked for, as the flags change them.
+// scenariosOf returns the scenarios of these names, changed as the flags say.
 func scenariosOf(c *cli.Command, names []string) ([]*scenario.Scenario, error) {
 	return command.Scenarios(names, func(s *scenario.Scenario) (*scenario.Scenario, error) {
 		for _, name := range []string{"answers", "write-answers"} {
@@ -64,7 +64,7 @@ func scenariosOf(c *cli.Command, names []string) ([]*scenario.Scenario, error) {
 // runScenarios plays scenarios in the simulator. It fails when an answer differs from the scenario's file.
 func runScenarios(ctx context.Context, c *cli.Command, names []string) error {
 	folder := c.String("write-answers")
-	if folder != "" { // the answers are those of the files as they are
+	if folder != "" { // answers are of the scenarios as their files have them
 		if err := only(c, "experiment run --write-answers", "write-answers", "answers", "out", "jobs", "trace", "record"); err != nil {
 			return err
 		}

@@ -48,7 +48,7 @@ func findCommand() *cli.Command {
 
 func find(ctx context.Context, c *cli.Command, cl *client, in io.Reader) error {
 	var none atomic.Bool
-	var printing sync.Mutex // of the answer for one key
+	var printing sync.Mutex // held while the answer for one key is printed
 	results, warnings := output(c), page.On(c.Root().ErrWriter)
 	one := func(key string, out, errs io.Writer) error {
 		found, end, err := findKey(ctx, c, cl, key, out, errs)
@@ -67,7 +67,7 @@ func find(ctx context.Context, c *cli.Command, cl *client, in io.Reader) error {
 		}
 		group.Go(func() error {
 			var out, errs bytes.Buffer
-			if c.Int("jobs") == 1 { // as it is found
+			if c.Int("jobs") == 1 { // print each holder when it is found
 				return one(key, results, warnings)
 			}
 			err := one(key, &out, &errs)
@@ -88,7 +88,7 @@ func find(ctx context.Context, c *cli.Command, cl *client, in io.Reader) error {
 	return err
 }
 
-// share puts a part of the network in words.
+// share formats a share of the network, rounded down: "all", "none" or two digits after a point.
 func share(covered float64) string {
 	switch {
 	case covered >= 1:
@@ -172,7 +172,7 @@ func findKey(ctx context.Context, c *cli.Command, cl *client, key string, out, e
 	return found, end, err
 }
 
-// firstAddress returns the likeliest of a peer's addresses, in words if there is none.
+// firstAddress returns the first of a peer's addresses, which is the likeliest, or a text that says that there is none.
 func firstAddress(addresses []string) string {
 	if len(addresses) == 0 {
 		return "no address known"
@@ -182,7 +182,7 @@ func firstAddress(addresses []string) string {
 
 func explain(w io.Writer, end httpapi.FindEnd) {
 	fmt.Fprintf(w, "%s: %s; %d found with %d messages in %.1f ms", end.Key, end.End, end.Found, end.Message, end.Elapsed)
-	if end.Covered > 0 || end.Found == 0 { // else the peer has it itself
+	if end.Covered > 0 || end.Found == 0 { // else this peer has the key itself
 		fmt.Fprintf(w, "; %s of the network was asked or is known", share(end.Covered))
 	}
 	if end.AsOf > 0 {

@@ -28,9 +28,9 @@ type follower struct {
 
 	log   *repo.Import
 	keys  map[string]sight
-	looks uint32 // so far, the one under way included
-	whole uint32 // the last of them in which every list was whole
-	gone  int    // looks in a row, up to the last, that found a source gone
+	looks uint32 // number of looks so far, the one under way included
+	whole uint32 // number of the last look in which every list was whole
+	gone  int    // looks in a row, the last one included, that found a source gone
 	noted repo.Source
 }
 
@@ -44,7 +44,7 @@ type source struct {
 	serves func(ctx context.Context) ([]string, error)
 }
 
-// eachPart calls list with each part of a source. A part that is gone lists nothing.
+// eachPart calls list with each part of a source. It goes on after a part that is gone, and returns all such errors.
 func eachPart[T any](parts []T, list func(T) error) error {
 	var gone error
 	for _, part := range parts {
@@ -104,9 +104,9 @@ func fileTrees(folders []*tree, unread func(error)) source {
 
 // sight is the state of one key in a follower.
 type sight struct {
-	ours bool   // the follower claims it: it added it, or was about to, or another follower did
+	ours bool   // the follower claims the key: it or another follower added the key, or was about to
 	held bool   // the peer has it, as far as is known
-	look uint32 // the last one that found it
+	look uint32 // number of the last look that found the key
 }
 
 // followed counts what one look found and changed.
@@ -138,7 +138,7 @@ func follow(ctx context.Context, c *cli.Command, cl *client) (err error) {
 	return f.run(ctx, c)
 }
 
-// open opens the record of the keys added from the same nodes before.
+// open opens the record of the keys that were claimed for the same source before, and claims them.
 func (f *follower) open(ctx context.Context) (err error) {
 	var before map[string]bool
 	f.log, before, err = f.cl.repo.OpenImport(ctx, f.source.what)
@@ -228,8 +228,8 @@ func (f *follower) note(ctx context.Context, gone error) error {
 	return f.log.Note(now)
 }
 
-// look brings the peer's keys in step with the list of now. After an error, its changes stay, and the next look does
-// the rest.
+// look brings the peer's keys in step with what the source lists now. After an error, the changes made stay, and the
+// next look makes the others.
 func (f *follower) look(ctx context.Context) (did followed, err error) {
 	f.looks++
 	missing, listErr := f.list(ctx, &did)
@@ -268,7 +268,7 @@ func (f *follower) look(ctx context.Context) (did followed, err error) {
 	return did, errors.Join(listErr, err)
 }
 
-// list notes the keys that are listed, and returns the ones that the peer lacks as far as is known.
+// list notes the keys that the source lists, and returns the listed keys that the peer lacks as far as is known.
 func (f *follower) list(ctx context.Context, did *followed) (missing []string, err error) {
 	err = f.source.each(ctx, func(key string) error {
 		s, known := f.keys[key]
@@ -325,7 +325,7 @@ func (f *follower) mark(keys []string, what func(*sight)) {
 	}
 }
 
-// lost forgets the keys not seen since a look. It returns the keys among them that the follower claims, for removal.
+// lost returns the claimed keys that were last found before look number since. It forgets such keys without a claim.
 func (f *follower) lost(since uint32) (ours []string) {
 	for k, s := range f.keys {
 		switch {

@@ -12,12 +12,12 @@ import (
 type request struct {
 	args  []string // for the parser
 	path  []string // of the command that runs, with the program's name
-	topic string   // that is to be printed instead; empty: none
+	topic string   // topic to print instead; empty: none
 }
 
-// requestOf reads a command line up to the argument --. One that asks for help, by --help whatever stands before it, or
-// by `help NAME…` of the program or of a group of commands, becomes the names of commands and --help: the parser would
-// take the arguments between them for a topic.
+// requestOf reads a command line up to the argument --. A line asks for help by --help anywhere, or by `help NAME…`
+// after the name of the program or of a group of commands. The parser then gets only the names of the command and
+// --help: it would take other arguments between them for a topic.
 func requestOf(root *cli.Command, args []string) (r request, err error) {
 	r = request{args: args, path: []string{root.Name}}
 	line := args

@@ -27,7 +27,7 @@ func joinCommand() *cli.Command {
 	}
 }
 
-// join prints the keys that all have, and their cost.
+// join prints the keys that all the peers have, and the cost of the join.
 func join(ctx context.Context, c *cli.Command, cl *client) error {
 	q := url.Values{"peer": c.Args().Slice(), "others": {strconv.FormatBool(c.Bool("others"))}}
 	end, err := eachUntil[httpapi.Key, httpapi.JoinEnd](ctx, cl, http.MethodGet, "/api/v1/join", q, nil, func(k httpapi.Key) error {

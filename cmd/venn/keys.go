@@ -126,7 +126,7 @@ func addKubo(ctx context.Context, c *cli.Command, cl *client) error {
 	return err
 }
 
-// keyCount puts a number of keys in words.
+// keyCount formats a number of keys, as "1 key" or "2 keys".
 func keyCount(n int) string {
 	if n == 1 {
 		return "1 key"
@@ -175,8 +175,8 @@ func ofKeys(c *cli.Command) url.Values {
 	return nil
 }
 
-// sendKeys sends keys, one a line, some at a time, and tells how many it has sent. What was sent before an error is
-// done, and counted.
+// sendKeys sends keys, one a line, in several requests. After each it calls tell with the number of keys sent so far.
+// The keys sent before an error are changed, and counted.
 func sendKeys(ctx context.Context, cl *client, in io.Reader, what string, parameters url.Values, tell func(keys int)) (total httpapi.Changed, err error) {
 	err = eachRequest(in, func(first int, body []byte) error {
 		p := url.Values{"line": {strconv.Itoa(first)}}
@@ -213,7 +213,7 @@ func eachRequest(in io.Reader, send func(first int, body []byte) error) error {
 			}
 			first, body = number+1, nil
 		}
-		if err == io.EOF { // itself: an error that wraps it says that a connection broke
+		if err == io.EOF { // not errors.Is: an error that wraps io.EOF says that a connection broke
 			return nil
 		}
 		if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/venn-p2p/venn/node/httpapi"
 )
 
-// The paths of an IPFS node's API that list its blocks, or its pins and all that hangs on them.
+// The paths of an IPFS node's API that list its blocks, or its pins and all blocks below them.
 const (
 	kuboBlocks = "/api/v0/refs/local"
 	kuboPins   = "/api/v0/pin/ls"
@@ -34,7 +34,7 @@ func (e goneError) Unwrap() error { return e.error }
 var kuboSilence = 30 * time.Second
 
 // askKubo asks the IPFS node with its API at a URL, and calls f with a decoder of the answer. The error is a goneError
-// if no answer came.
+// if the node cannot be reached, refuses the request, or is silent for kuboSilence.
 func askKubo(ctx context.Context, api, path, query string, f func(*json.Decoder) error) error {
 	u, err := url.Parse(api)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -79,7 +79,7 @@ func askKubo(ctx context.Context, api, path, query string, f func(*json.Decoder)
 	return nil
 }
 
-// telling is a Reader that tells how many bytes were read each time.
+// telling is a Reader that calls tell after each read, with the number of bytes read.
 type telling struct {
 	io.Reader
 	tell func(bytes int)

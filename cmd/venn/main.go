@@ -86,8 +86,8 @@ func usageError(err error) error { return command.UsageError{Err: err} }
 // isUsage reports whether an error is a fault of the command line.
 func isUsage(err error) bool { return errors.As(err, new(command.UsageError)) }
 
-// withHelp puts an error of usage in words. It names the command whose help explains it, unless it names a command
-// itself.
+// withHelp returns the text of an error of usage. It adds the command whose help explains the error, unless the error
+// names a command.
 func withHelp(err error, path []string) string {
 	text := err.Error()
 	if strings.Contains(text, "`") {
@@ -108,7 +108,7 @@ func app(stdout, stderr io.Writer) *cli.Command {
 		EnableShellCompletion: true,
 		Writer:                stdout,
 		ErrWriter:             stderr,
-		ExitErrHandler:        func(context.Context, *cli.Command, error) {}, // run does it
+		ExitErrHandler:        func(context.Context, *cli.Command, error) {}, // run prints the error
 		Action:                noSuchCommand,
 		Flags:                 []cli.Flag{repoFlag(), &cli.BoolFlag{Name: "version", Usage: "print the version", Local: true}},
 		Commands:              append(nodeCommands(), testnetCommand(), viewCommand(), summaryCommand(), experimentCommand(), docsCommand(), versionCommand()),

@@ -49,7 +49,7 @@ func pingCommand() *cli.Command {
 	}
 }
 
-// ping shows one round trip, and the peer if there are several.
+// ping shows the time of one round trip, after the peer's id if the command names several peers.
 func ping(ctx context.Context, c *cli.Command, id string) error {
 	return ask(ctx, c, http.MethodGet, "/api/v1/ping", url.Values{"peer": {id}}, func(w io.Writer, p httpapi.Ping) error {
 		if c.Args().Len() > 1 {

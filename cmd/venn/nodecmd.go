@@ -19,7 +19,7 @@ type notFoundError struct{ error }
 // Is makes the error match errNone, for the same exit code.
 func (notFoundError) Is(target error) bool { return target == errNone } //nolint:errorlint // it is what errors.Is compares
 
-// nodeCommands returns the commands of a peer of one's own.
+// nodeCommands returns the commands for a peer of the user's own.
 func nodeCommands() []*cli.Command {
 	return []*cli.Command{
 		initCommand(), daemonCommand(), keysCommand(), findCommand(), peersCommand(), mirrorCommand(), similarCommand(), overlapCommand(),
@@ -34,7 +34,7 @@ func repoFlag() cli.Flag {
 
 func jsonFlag(of string) cli.Flag { return &cli.BoolFlag{Name: "json", Usage: of} }
 
-// folder returns the repository that the command line or the environment names.
+// folder returns the folder of the repository that the command line or the environment names, or else the default.
 func folder(c *cli.Command) (string, error) {
 	if dir := c.String("repo"); dir != "" {
 		return dir, nil

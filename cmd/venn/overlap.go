@@ -10,8 +10,8 @@ import (
 	"github.com/venn-p2p/venn/summary/estimate"
 )
 
-// overlapReport estimates the overlap of two collections, of peers or in files. Where nothing is known, values are null
-// and only the bounds of common stand.
+// overlapReport estimates the overlap of two collections, of peers or in files. Where nothing is known, values are
+// null, but common has its bounds.
 type overlapReport struct {
 	Keys        [2]float64 `json:"keys"`   // of the first and the second
 	Common      interval   `json:"common"` // keys of both

@@ -29,7 +29,7 @@ func visible(s string) string {
 
 func unprintable(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
 
-// visibleIn makes all strings in v visible, which is a pointer.
+// visibleIn applies visible to all strings that the pointer v leads to.
 func visibleIn(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -74,7 +74,7 @@ func complain(w io.Writer, text string) {
 	fmt.Fprintln(page.On(w), "venn:", strings.Join(lines, "\n"))
 }
 
-// writeJSON writes v as one line of JSON. What is not printed is escaped.
+// writeJSON writes v as one line of JSON. It escapes unprintable characters.
 func writeJSON(w io.Writer, v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -106,7 +106,7 @@ func output(c *cli.Command) io.Writer {
 	return page.On(c.Root().Writer)
 }
 
-// show writes v as JSON if that is asked for, else as text does.
+// show writes v as JSON if --json is set; else it calls text.
 func show(c *cli.Command, v any, text func(w io.Writer) error) error {
 	if c.Bool("json") {
 		return writeJSON(output(c), v)
@@ -114,7 +114,7 @@ func show(c *cli.Command, v any, text func(w io.Writer) error) error {
 	return text(output(c))
 }
 
-// say writes v as JSON if that is asked for, else a formatted line.
+// say writes v as JSON if --json is set, else a formatted line.
 func say(c *cli.Command, v any, format string, args ...any) error {
 	return show(c, v, func(w io.Writer) error { _, err := fmt.Fprintf(w, format+"\n", args...); return err })
 }

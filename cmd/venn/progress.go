@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	lineEvery = 5 * time.Second        // plain lines of one stage
-	drawEvery = 100 * time.Millisecond // on a terminal
+	lineEvery = 5 * time.Second        // time between plain lines of one stage
+	drawEvery = 100 * time.Millisecond // time between drawings on a terminal
 	quietTime = 2 * time.Second        // shorter work needs no progress
 	barWidth  = 20                     // characters
 	barFrom   = 72                     // characters of a terminal: a narrower one shows no bar
-	leastGain = 0.01                   // of the whole: less foretells nothing about the time left
+	leastGain = 0.01                   // share of the whole: a smaller gain does not foretell the time left
 )
 
 // stage is the progress of one piece of work.
@@ -42,7 +42,7 @@ func (s stage) part() float64 {
 // shows the present stage, elsewhere there is a line now and then. It is safe for concurrent use.
 type progress struct {
 	w     io.Writer
-	width func() int // of the terminal; nil: it is none
+	width func() int // of the terminal; nil: w is no terminal
 	quiet time.Duration
 	now   func() time.Time
 
@@ -51,7 +51,7 @@ type progress struct {
 	first float64   // the part that was done when the stage began
 	began time.Time // of the stage; zero: none has begun
 	said  time.Time // last line or drawing; zero: none yet in this stage
-	open  bool      // the stage is further than the last line
+	open  bool      // the stage has gone on since the last line
 }
 
 // newProgress shows on w the progress of work that lasts longer than quiet.
@@ -91,8 +91,8 @@ func (p *progress) end() {
 	p.began = time.Time{}
 }
 
-// finish shows the end of the present stage, if it was shown. On a terminal the next stage gets a line of its own if
-// that is wanted.
+// finish shows the end of the present stage, if the stage was shown or lasted long enough. With newLine, the next stage
+// gets a line of its own on a terminal.
 func (p *progress) finish(newLine bool) {
 	now := p.now()
 	if p.open && (!p.said.IsZero() || !p.began.IsZero() && now.Sub(p.began) >= p.quiet) {
@@ -122,7 +122,7 @@ func (p *progress) say(now time.Time) {
 	fmt.Fprintf(p.w, "\r\x1b[K%s", text)
 }
 
-// text puts the stage in words, after the given time.
+// text describes the progress of the stage, the given time after its beginning.
 func (p *progress) text(after time.Duration) string {
 	s, part := p.stage, p.stage.part()
 	text := fmt.Sprintf("%-16s", s.what)

@@ -76,7 +76,7 @@ func arguments(c *cli.Command) ([]string, error) {
 	return append(args, "", ""), nil
 }
 
-// onSummaries returns the action of a command whose first arguments are a number of summaries: they are opened for it.
+// onSummaries returns the action of a command whose first arguments name the given number of summaries. It opens them.
 func onSummaries(number int, do func(c *cli.Command, args []string, of []*openedSummary) error) cli.ActionFunc {
 	return func(_ context.Context, c *cli.Command) error {
 		args, err := arguments(c)

@@ -222,8 +222,8 @@ func (b *builder) headBytes(n int) (int, error) {
 	return len(summary.File{Envelope: envelope}.AppendBinary(nil)), nil
 }
 
-// follow sets b's epoch to the one after an old summary's, which must have the same signer and seed. It sets shape to
-// the old one if that fits.
+// follow sets b's epoch to the next one after that of an old summary. The old summary must have the same signer and
+// seed. follow sets shape to the old summary's shape if that fits.
 func (b *builder) follow(c *cli.Command, name string, shape *summary.Shape) error {
 	old, err := openSummary(c, name)
 	if err != nil {
@@ -260,7 +260,7 @@ func shapeOf(n int, levels []uint8) summary.Shape {
 // mostLevels is the largest number of levels in --levels: one for each block.
 const mostLevels = 64
 
-// parseLevels reads L0,L1,…; auto is none.
+// parseLevels reads L0,L1,…; for auto it returns nil.
 func parseLevels(text string) ([]uint8, error) {
 	if text == "auto" {
 		return nil, nil
@@ -296,8 +296,8 @@ func parseEpoch(text string) (summary.Epoch, error) {
 	return summary.Epoch{Generation: uint32(g), Sequence: uint32(s)}, nil
 }
 
-// parseSeed returns the seed that the flags name: a number in the network, or a network within it by more than 8
-// hexadecimal digits.
+// parseSeed returns the seed that the flags name: a number in the network. More than 8 hexadecimal digits stand for a
+// network of their own within the named one.
 func parseSeed(c *cli.Command) (summary.Seed, error) {
 	text, network := strings.ToLower(c.String("seed")), c.String("network")
 	if network == "" || len(network) > 64 {

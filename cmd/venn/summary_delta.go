@@ -122,7 +122,7 @@ func applyDelta(names []string, old *openedSummary, b []byte) (*openedSummary, e
 	return opened(d.Envelope, p), nil
 }
 
-// extended returns the parts under a header that a delta makes of an old summary.
+// extended applies a delta to an old summary, and returns the new summary, whose header is h.
 func extended(old *summary.Prefix, h summary.Header, delta []byte) (*summary.Prefix, error) {
 	r, err := summary.ParseRelative(delta)
 	if err != nil {

@@ -39,14 +39,14 @@ func opened(envelope []byte, p *summary.Prefix) *openedSummary {
 }
 
 const (
-	fileHead = 6                        // bytes that tell a summary's file from a delta's
+	fileHead = 6                        // bytes that tell the kind and the version of a file
 	maxFile  = 2<<10 + 1<<14*(64<<10+4) // bytes of the largest: a signed header and 2^14 parts of 64 KiB
 )
 
 // errDelta means that a file is a delta where a command wants a summary.
 var errDelta = errors.New("a delta, not a summary")
 
-// sizes returns the bytes of the file cut to its first 0, 1, … parts, and offsets where the bytes of each part begin.
+// sizes returns the size of the file cut to its first 0, 1, … parts, and the offset of each part, in bytes.
 func (f *openedSummary) sizes() (sizes, offsets []int) {
 	count := func(v int) int { return len(binary.AppendUvarint(nil, uint64(v))) }
 	head := len(summary.File{Envelope: f.file.Envelope}.AppendBinary(nil)) - count(0)
@@ -65,7 +65,7 @@ func (f *openedSummary) sizes() (sizes, offsets []int) {
 	return sizes, offsets
 }
 
-// readInput reads all of a file of ours, or of stdin. It reads no more than the first bytes of anything else.
+// readInput reads a summary or a delta from a file or stdin. It reads no more than the first bytes of anything else.
 func readInput(c *cli.Command, name string) ([]byte, error) {
 	r, err := input(c, name)
 	if err != nil {
@@ -114,7 +114,7 @@ func parseSigned(b []byte) (*openedSummary, error) {
 	return f, cmp.Or(err, signature)
 }
 
-// parseSummary parses a summary. Where all is right but the signature, signature says what is wrong with that.
+// parseSummary parses a summary. If only its signature is not valid, it returns f, and signature is the error.
 func parseSummary(b []byte) (f *openedSummary, signature, err error) {
 	file, err := summary.ParseFile(b)
 	if err != nil {
@@ -218,7 +218,7 @@ func eachKey(name string, r io.Reader, f func(key []byte) error) error {
 	return lines.Err()
 }
 
-// maybe is a number that may be none: null in JSON, a dash for people.
+// maybe is a number that may be missing (NaN or infinite): null in JSON, a dash for people.
 type maybe float64
 
 func (m maybe) missing() bool { return math.IsNaN(float64(m)) || math.IsInf(float64(m), 0) }

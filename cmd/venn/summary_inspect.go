@@ -44,7 +44,7 @@ type inspectedShape struct {
 	Levels      []int `json:"levels"`
 }
 
-// inspectedPart is the file as if it were cut after the part.
+// inspectedPart has the offset of a part, and describes the file as if it were cut after the part.
 type inspectedPart struct {
 	Offset     int     `json:"offset"`
 	Bytes      int     `json:"bytes"`
@@ -77,7 +77,7 @@ func runInspect(_ context.Context, c *cli.Command) error {
 	return err
 }
 
-// inspect measures a file of that size in bytes after each of its parts.
+// inspect measures a summary, of a file of the given size in bytes, as if the file were cut after each of its parts.
 func inspect(f *openedSummary, bytes int) (*inspected, error) {
 	h := f.prefix.Header()
 	r := &inspected{
@@ -94,7 +94,7 @@ func inspect(f *openedSummary, bytes int) (*inspected, error) {
 	if err != nil {
 		return nil, err
 	}
-	for k := range f.prefix.Parts() { // one after the other is quicker than to cut for each
+	for k := range f.prefix.Parts() { // extending by each part is quicker than cutting for each
 		next, _ := f.prefix.Run(k, k+1)
 		if p, err = p.Extend(next); err != nil {
 			return nil, err

@@ -21,8 +21,8 @@ import (
 )
 
 // gcPercent returns the percentage by which the heap of many peers may grow between collections. In a small network it
-// is 20, to save memory, which costs a quarter of all processor time. It is 100 where processors are scarcer: where
-// peers keep adding keys, and in a network that is large or on slow lines, and so takes long to warm up. The
+// is 20, to save memory, which costs a quarter of all processor time. It is 100 where processor time is scarcer:
+// where peers keep adding keys, and in a network that is large or on slow lines, and so takes long to warm up. The
 // environment's GOGC wins.
 func gcPercent(peers int, links link.Mix, adds float64) int {
 	if adds > 0 || testnet.DefaultWarmup(peers, links) > 40*time.Second {
@@ -159,7 +159,7 @@ func runTestnet(ctx context.Context, c *cli.Command, cfg testnet.Config) error {
 	return err
 }
 
-// hold prints how to reach the peers, and waits for the end of ctx.
+// hold prints the number of peers, with list also their addresses, and waits for the end of ctx.
 func hold(ctx context.Context, w io.Writer, all []testnet.Address, list bool) {
 	for _, a := range all {
 		if list {
@@ -205,7 +205,7 @@ func above0(most float64) func(float64) error {
 	}
 }
 
-// parses returns the check of a flag that a function parses.
+// parses returns a function that checks that parse accepts the text of a flag.
 func parses[T any](parse func(text string) (T, error)) func(string) error {
 	return func(text string) error { _, err := parse(text); return err }
 }

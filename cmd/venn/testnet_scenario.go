@@ -71,7 +71,7 @@ func playScenario(ctx context.Context, c *cli.Command, show *progress, tell func
 	return nil
 }
 
-// scenarioPercent returns gcPercent for a scenario's peers and the load on their lines.
+// scenarioPercent returns gcPercent for a scenario's peers and the sending rates of their lines.
 func scenarioPercent(p *scenario.Plan) int {
 	var sending link.Mix
 	for _, l := range p.Lines {

@@ -16,8 +16,8 @@ import (
 	ours "github.com/venn-p2p/venn/testnet/strategy/venn"
 )
 
-// systems lists the systems that venn testnet can compare: real venn and Kademlia, and the other strategies in their
-// stead.
+// systems returns the systems that venn testnet can compare: real venn, two kinds of real Kademlia, and the strategies
+// other than venn and Kademlia.
 func systems() []testnet.System {
 	all := []testnet.System{testnet.VennSystem()}
 	for _, s := range strategies.All() {

@@ -27,7 +27,7 @@ import (
 // anyPort is the default address of a view: a free port on loopback.
 const anyPort = "127.0.0.1:0"
 
-// optional is the value of a flag that may stand alone or have one after "=".
+// optional is the value of a flag that may stand alone or have a value after "=".
 type optional struct{ text string }
 
 // Set takes the text from the command line.
@@ -69,7 +69,7 @@ type testnetView struct {
 	abort func()    // ends the run
 
 	mu      sync.Mutex
-	numbers map[int]int        // of the testnet's peers in the view
+	numbers map[int]int        // numbers of peers in the view, by their numbers in the testnet
 	changes map[int]changeFunc // by number in the view
 	held    atomic.Bool        // the report is there
 	failed  error              // of the recording

@@ -80,7 +80,7 @@ func untilKey(ctx context.Context, in io.Reader) (_ context.Context, restore fun
 	return ctx, func() { end(); _ = term.Restore(int(f.Fd()), was) }, nil
 }
 
-// drawTop shows moments on a terminal until ctx ends. Lines end as a raw one wants it.
+// drawTop shows moments on a terminal until ctx ends. Lines end with \r\n, as a raw terminal needs.
 func drawTop(ctx context.Context, cl *client, out *os.File, every time.Duration) error {
 	for before := (moment{}); ; {
 		now, err := lookOnce(ctx, cl)
@@ -114,7 +114,7 @@ type moment struct {
 	At      time.Time          `json:"time"`
 	Status  httpapi.Status     `json:"status"`
 	Peers   []httpapi.Peer     `json:"peers"`
-	Kinds   map[string]string  `json:"neighbours"` // by their ids: the kind of neighbour
+	Kinds   map[string]string  `json:"neighbours"` // kinds of neighbours, by their ids
 	Metrics map[string]float64 `json:"metrics"`
 }
 

@@ -23,7 +23,7 @@ func textOf(file string) string {
 	return string(b)
 }
 
-// helpText returns a description.
+// helpText returns the long description in help/NAME.txt.
 func helpText(name string) string {
 	return strings.TrimSuffix(textOf(path.Join("help", name+".txt")), "\n")
 }

@@ -22,8 +22,8 @@ import (
 	"github.com/venn-p2p/venn/node/httpapi"
 )
 
-// racy is the least age of a change whose hash is remembered. Before that age, the file may change again without
-// another time, within the clock's resolution.
+// racy is the least age of a file's last change at which its hash is remembered. A younger file may change again and
+// keep its time, within the clock's resolution.
 const racy = 2 * time.Second
 
 // tree finds the keys of the files below a folder. Files that have not changed since the last time are not read, the
@@ -31,7 +31,7 @@ const racy = 2 * time.Second
 type tree struct {
 	files  *repo.Files
 	hash   func(path string) ([sha256.Size]byte, error)
-	hashed int                // in the last look
+	hashed int                // files read in the last look
 	failed []error            // files that could not be read in the last look, and why
 	show   func(seen, of int) // shows progress
 }
@@ -41,10 +41,10 @@ func openTree(r repo.Repo, root string) (*tree, error) {
 	return &tree{files: files, hash: hashFile, show: func(int, int) {}}, err
 }
 
-// each calls f with every regular file, in no order; fresh means that its hash differs from the remembered one. A file
-// or folder that cannot be read is noted in failed, and its earlier keys count. Hashes read are remembered also when f
-// or ctx ends the look. At the end of a whole look it calls over, which returns the mark under which all keys were
-// given.
+// each calls f with every regular file, in no order; fresh means that its hash differs from the remembered one. If a
+// file or folder cannot be read, failed gets the error, and f the remembered files. New hashes are remembered also when
+// f or ctx ends the look. At the end of a whole look it calls over, which returns the mark under which all keys were
+// given to the daemon.
 func (d *tree) each(ctx context.Context, f func(x repo.File, fresh bool) error, over func() (given string, err error)) error {
 	d.hashed, d.failed = 0, nil
 	l := &look{tree: d, now: make(map[string]repo.File, len(d.files.Known)), f: f}
@@ -64,8 +64,8 @@ type look struct {
 	*tree
 	root        string               // of the tree, without symbolic links
 	changed     []found              // files that are to be read
-	now         map[string]repo.File // given, by path
-	fresh       bool                 // one of them was read
+	now         map[string]repo.File // files given to f, by path
+	fresh       bool                 // a file was read
 	seen, total int                  // files given, and found
 	f           func(x repo.File, fresh bool) error
 	err         error // of f: it is not called again
@@ -74,14 +74,14 @@ type look struct {
 // found is a file that is to be read.
 type found struct {
 	repo.File
-	young bool  // it is racy, by the age of its change before it is read
+	young bool  // its last change is younger than racy, before it is read
 	err   error // of the reading
 }
 
 // errNoFolder says that a file has taken the place of a tree's folder.
 var errNoFolder = errors.New("it is no folder any more")
 
-// walk gives the files that have not changed, and lists the others to be read.
+// walk gives f the files that have not changed, and lists the others for read.
 func (l *look) walk(ctx context.Context) (err error) {
 	if l.root, err = filepath.EvalSymlinks(l.files.Root); err != nil {
 		return goneError{err}
@@ -102,7 +102,7 @@ func (l *look) walk(ctx context.Context) (err error) {
 	})
 }
 
-// file looks at a file. It leaves out one that vanishes meanwhile.
+// file gives f an unchanged file, and lists a changed one. It leaves out a file that vanishes meanwhile.
 func (l *look) file(path string, e fs.DirEntry) error {
 	info, err := e.Info()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -137,7 +137,7 @@ func (l *look) keepBelow(folder string, err error) error {
 	return nil
 }
 
-// keep gives a file as it is remembered, if it is. It does nothing a second time: a folder may be read in part.
+// keep gives f a remembered file. It does nothing if f had the file already: a folder may be read in part.
 func (l *look) keep(path string) error {
 	x, known := l.files.Known[path]
 	if _, given := l.now[path]; given || !known {
@@ -146,7 +146,7 @@ func (l *look) keep(path string) error {
 	return l.give(x, false)
 }
 
-// read reads the changed files on all cores, and gives them. While f is busy with one, up to a request's keys are read.
+// read hashes the changed files on all cores, and gives them to f. While f is busy, up to requestKeys files are hashed.
 func (l *look) read(ctx context.Context) error {
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
@@ -175,7 +175,7 @@ func (l *look) read(ctx context.Context) error {
 	return cmp.Or(l.err, ctx.Err())
 }
 
-// take gives a file that was read. One that could not be is given as it is remembered.
+// take gives f a file that was read. If the file could not be read, it gives f the remembered one.
 func (l *look) take(x found) error {
 	l.hashed++
 	if x.err != nil {
@@ -284,7 +284,7 @@ func addTrees(ctx context.Context, c *cli.Command, cl *client) error {
 		return err
 	}
 	var total httpapi.Changed
-	var batch []string // keys that are yet to be given
+	var batch []string // keys that are not sent to the daemon yet
 	rest := func() (string, error) {
 		did, err := sendKeys(ctx, cl, lines(batch), "add", ofKeys(c), func(int) {})
 		batch = batch[:0]
@@ -319,8 +319,8 @@ func addTrees(ctx context.Context, c *cli.Command, cl *client) error {
 	return errors.Join(err, showChanged(c, total, "add"))
 }
 
-// markOf asks the daemon for its mark, see [repo.Removals]; empty: it has none. Private keys have marks of their own: to
-// be private is not to be held.
+// markOf asks the daemon for its mark, see [repo.Removals]; empty: it has none. With --private the mark is another one,
+// because keys given before without --private are not private.
 func markOf(ctx context.Context, c *cli.Command, cl *client) (string, error) {
 	s, err := get[httpapi.Status](ctx, cl, "status", nil)
 	if err != nil || s.Removals == "" || !c.Bool("private") {
@@ -355,7 +355,7 @@ func pathCommand() *cli.Command {
 	}
 }
 
-// printPaths prints the files that have a key, and returns how many.
+// printPaths prints the files that have a key, and returns their number.
 func printPaths(c *cli.Command, r repo.Repo, text string) (n int, err error) {
 	key, err := httpapi.ParseKey(text)
 	if err != nil {
