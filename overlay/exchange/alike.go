@@ -12,18 +12,18 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Collections are alike: parts coded given a similar summary take a third of the bytes. Who asks for parts names a base
-// that it holds, of any origin. Who holds that, too, answers with a relative run if that is shorter, else with parts. So
-// nobody needs to know what others hold, and a base never lacks where the run arrives.
+// Collections resemble each other: parts coded given a similar summary take a third of the bytes. A peer that asks for
+// parts names a base that it holds, a summary of any origin. A peer that holds the base, too, answers with a relative
+// run if that is shorter, else with parts. So no peer needs to know what others hold: the asker has the base.
 //
-// The base is chosen when parts are asked for beyond the first: the summary that saves most by an estimate from
-// samples, of those that a link with these parts claims to hold, too. Such a link is asked then. Only summaries of
-// nearest size are compared, since what a base has more costs bits and what it has less costs more.
+// A base is chosen for each ask beyond the first part. It is the summary that saves most bytes, estimated from samples,
+// of those that a link with these parts claims to hold, too; the ask then goes to such a link. Only summaries of
+// nearest size are compared: keys that only the base has cost bits, and keys that it lacks cost more.
 const (
 	basesCompared = 16 // of directory.LookedAt entries
 	keysCompared  = 64
-	// leastSaved is the share of the plain bytes that a base must save by the estimate. To code takes the same time however
-	// little it saves.
+	// leastSaved is the share of the plain bytes that a base must save by the estimate. Coding takes the same time,
+	// however little it saves.
 	leastSaved = 0.2
 )
 
@@ -36,7 +36,7 @@ type base struct {
 	saves float64 // bytes, by estimate
 }
 
-// given names all that is held of a base; zero if there is none.
+// given returns the name of a base and the number of its parts held; zero if there is no base.
 func (b base) given() wire.Given {
 	if b.p == nil {
 		return wire.Given{}
@@ -44,15 +44,15 @@ func (b base) given() wire.Given {
 	return wire.Given{Group: group.Of(b.p.Header()), Parts: uint16(b.p.Parts())}
 }
 
-// partsGiven returns the number of parts of a base that parts of p up to end are coded given: the fewest that know as
-// much of the base as of p then, or all.
+// partsGiven returns the number of parts of a base given which parts of p up to end are coded: the fewest whose
+// expected false-positive rate is no higher than p's at end, or all.
 func partsGiven(base, p *summary.Prefix, end int) int {
 	plan, rate := base.Plan(), p.Plan().ExpectedRate(end)
 	return 1 + sort.Search(plan.Parts()-1, func(i int) bool { return plan.ExpectedRate(i+1) <= rate })
 }
 
-// baseFor returns the base that saves most of parts of p up to end, by estimate, of those that one of some links holds,
-// too; zero if none saves enough. Without links, all that is held here counts.
+// baseFor returns the base that saves most bytes of the parts of p up to end, by estimate; zero if none saves enough.
+// Only parts of a base that one of the links claims to hold count, or without links all parts held here.
 func (x *Exchange) baseFor(links []*link, e *origin, p *summary.Prefix, end int) (best base) {
 	if p == nil || p.Parts() == 0 || end <= p.Parts() || p.Header().N > directory.MaxDeltaKeys {
 		return base{}
@@ -64,7 +64,7 @@ func (x *Exchange) baseFor(links []*link, e *origin, p *summary.Prefix, end int)
 	bytes := float64(plan.EncodedBytes(end) - plan.EncodedBytes(p.Parts()))
 	best.saves = leastSaved * bytes
 	for _, b := range x.nearestSizes(links, e, p, before) {
-		brings := bytes // down to the level to which the base is known
+		brings := bytes // of the parts of p down to the false-positive rate of the base
 		if b.rate > after {
 			brings *= math.Log2(before/b.rate) / math.Log2(before/after)
 		}
@@ -82,8 +82,8 @@ func (x *Exchange) baseFor(links []*link, e *origin, p *summary.Prefix, end int)
 	return best
 }
 
-// nearestSizes returns the summaries known beyond a false-positive rate, here and by a link, whose sizes are nearest to
-// that of p.
+// nearestSizes returns up to basesCompared summaries, nearest to p in number of keys first. The [base.commonRate] of
+// each is at most half of rate.
 func (x *Exchange) nearestSizes(links []*link, e *origin, p *summary.Prefix, rate float64) (near []base) {
 	for k := range min(len(x.origins), directory.LookedAt) {
 		of := &x.origins[(e.Index()+len(x.origins)-k)%len(x.origins)]
@@ -104,7 +104,7 @@ func (x *Exchange) nearestSizes(links []*link, e *origin, p *summary.Prefix, rat
 	return near
 }
 
-// commonRate returns the false-positive rate of the parts of a base that one of some links holds, too, or of all.
+// commonRate returns the false-positive rate of the most parts of a base that a link holds, too; of all without links.
 func (b *base) commonRate(links []*link) float64 {
 	common := 0
 	for _, l := range links {
@@ -116,7 +116,7 @@ func (b *base) commonRate(links []*link) float64 {
 	return b.p.Plan().ExpectedRate(common)
 }
 
-// knows reports whether a linked peer holds as much of a base as was reckoned with.
+// knows reports whether the parts of a base that a linked peer claims to hold reach the base's rate.
 func (b base) knows(l *link) bool { return b.commonRate([]*link{l}) <= b.rate }
 
 // common returns the number of parts of a base that a linked peer holds, too, as far as it claims.
@@ -131,9 +131,9 @@ func (b *base) common(l *link) int {
 	return 0
 }
 
-// saved estimates the bytes that a base saves, of those that parts of n keys take in plain form. Of the base's keys, both
-// are in the other collection, too; at rate of the others match what is known of that already. The keys in both need no
-// bytes; which of the base's keys they are does.
+// saved estimates the bytes that a base saves of the given plain bytes of parts of n keys. Of the base's keys, both are
+// in the collection of n keys, too. Of its others, a fraction rate match the parts known of that collection. The keys
+// in both cost no bytes, except to tell them from the others that match.
 func saved(bytes, n, both, base, rate float64) float64 {
 	both = min(both, n, base)
 	others := float64((base - both) * rate)

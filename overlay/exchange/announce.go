@@ -90,7 +90,7 @@ func (x *Exchange) told(l *link, e *origin, p *summary.Prefix) bool {
 		e.Peer() != l.peer && (t.theirs.After(ep) || t.theirs == ep && int(t.have) >= have)
 }
 
-// ripe reports whether a link that does not know this number should hear it now.
+// ripe reports whether to announce the number of parts of p now, to a link that does not know it.
 func (x *Exchange) ripe(now time.Duration, l *link, e *origin, p *summary.Prefix) bool {
 	t, have := l.trade(e.Index()), p.Parts()
 	if t.toldHave == 0 {
@@ -102,25 +102,25 @@ func (x *Exchange) ripe(now time.Duration, l *link, e *origin, p *summary.Prefix
 }
 
 const (
-	// ownTurnMost is the longest time until another link hears of our own epoch.
+	// ownTurnMost is the longest time between the announcements of our own epoch to one link and to the next.
 	ownTurnMost = 2 * time.Second
 	// ownTurnFocused is the same where lines have a focus. Few links take more than the first part there.
 	ownTurnFocused = 500 * time.Millisecond
 	// ownTakes is the time after the last part sent for which the first copy counts as being taken.
 	ownTakes = 3 * time.Second
-	// ownSlowAfter is the time for which a slow line waits for a faster neighbour to announce to, while it has few.
+	// ownSlowAfter is the time for which a slow line announces only to faster peers, unless Exchange.equals is set.
 	ownSlowAfter = 10 * time.Second
 	// copyingMost is the longest time for which the first copy of our own summary goes before all else.
 	copyingMost = time.Minute
 )
 
-// announceOwn announces our own summary to one more link: the fastest first, and the next one when the line can have
-// sent it once. Of equally fast links it prefers one whose place is in our focus, then one that has more of it. The
-// mesh brings it to the others.
+// announceOwn announces our own summary to one more link, the fastest first, and to the next when the line can have
+// sent the summary once. Of equally fast links it prefers one whose place is in our focus, then one that holds more
+// parts. The mesh brings the summary to the others.
 //
-// A slow line goes on to the next link while nobody takes the first copy, and when all of it is out; then only to links
-// that have none of it. Where lines have a focus, it also goes on while the line has bytes to spare: peers take small
-// summaries before the first copy of a large one.
+// A slow line goes on to the next link while nobody takes the first copy. Once all of the copy is out, it goes on to
+// links that hold no part. Where lines have a focus, it also goes on while the line has bytes to spare: peers take
+// small summaries before the first copy of a large one.
 func (x *Exchange) announceOwn(now time.Duration) (to *link, items []wire.Item) {
 	own := &x.origins[0]
 	if own.Held() == nil || now < x.ownTurn {
@@ -142,7 +142,7 @@ func (x *Exchange) announceOwn(now time.Duration) (to *link, items []wire.Item) 
 			continue
 		}
 		if slow && !x.equals && l.hello.Up <= x.cfg.Up && now-own.Since() < ownSlowAfter {
-			continue // it could not pass on what it takes
+			continue // it passes parts on no faster than we do
 		}
 		worth := [3]uint64{l.hello.Up, 1, uint64(has)}
 		if x.focus.beside(l.place) {
@@ -178,8 +178,8 @@ func (l *link) hasOwn(ep summary.Epoch) int {
 	return 0
 }
 
-// untoldOwn reports whether our own summary, of all parts, is to be announced to a link that holds has of them. With
-// relayed, others bring the rest to a link that holds any part.
+// untoldOwn reports whether to announce our own summary, which has all parts, to a link that holds has of them. If
+// relayed is set, other peers bring the rest to a link that holds any part.
 func (l *link) untoldOwn(has, all int, relayed bool) bool {
 	return l.heard && l.trade(0).toldHave == 0 && has < all && (has == 0 || !relayed)
 }
@@ -203,7 +203,7 @@ func (x *Exchange) copying() bool {
 // part to the peers that take them first; the mesh brings them to the others.
 type copies struct {
 	end  int           // parts that have left us
-	last time.Duration // when a part beyond the sample last did
+	last time.Duration // when a part beyond the sample last left us
 }
 
 // taken notes that parts up to end were sent.

@@ -23,7 +23,7 @@ type ask struct {
 // open reports whether there is an ask.
 func (a *ask) open() bool { return a.peer != "" }
 
-// fetch asks for parts on a stream of their own: a link that should hold them, or the origin itself.
+// fetch asks a link that should hold parts, or the origin itself, to send them on a stream of their own.
 func (x *Exchange) fetch(now time.Duration, of offer) {
 	if x.direct >= x.maxDirect() {
 		return
@@ -111,16 +111,16 @@ func (x *Exchange) timeOut(now time.Duration) {
 }
 
 const (
-	// doublings is the number of times that the pause of a link about an origin, patience at first, doubles.
+	// doublings is the number of times that a link's pause from asks about an origin, patience at first, doubles.
 	doublings = 3
-	// claimsUnkept is the number of unkept asks that is a fault. A useful link that is busy with its own summary brings
-	// nothing of others for a while.
+	// claimsUnkept is the number of unkept asks in a row that is a fault of a link that never brought anything. A
+	// useful link that is busy with its own summary brings nothing of others for a while.
 	claimsUnkept = 16 * fullCredit
 )
 
-// failed notes that a link has not brought what it was asked of an origin. The link is not asked about it for a while,
-// from the second failure in a row on twice as long each time. Otherwise a liar would keep honest links from being
-// asked.
+// failed notes that a link has not brought the parts of an origin that it was asked for. It is not asked about the
+// origin for a while, from the third failure in a row on twice as long each time. Otherwise a liar would keep honest
+// links from being asked.
 func (x *Exchange) failed(now time.Duration, l *link, e *origin) {
 	if l == nil {
 		return

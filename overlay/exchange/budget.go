@@ -51,11 +51,11 @@ func (b *budget) allowsWhole(n int) bool {
 func (b *budget) take(n int) { b.tokens -= float64(n) }
 
 // gathered is the share of a burst that a used-up line gathers before the next plan. A plan looks at all that is
-// wanted. On a slow line it would otherwise run five times a second, mostly to find that nothing fits. It is below the
-// share that spare asks for.
+// wanted. On a slow line it would otherwise run five times a second, mostly to find that nothing fits. The share is
+// smaller than that of [budget.spare].
 const gathered = 1.0 / 3
 
-// gather returns the time until n bytes may go, and some more.
+// gather returns the time until n bytes may go and the bucket holds at least the share gathered of a burst.
 func (b *budget) gather(n int) time.Duration {
 	whole := Burst(b.rate)
 	want := max(min(float64(n), whole-reserve), float64(gathered*whole)-reserve) + reserve - b.tokens

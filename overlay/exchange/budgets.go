@@ -94,7 +94,7 @@ func (x *Exchange) Said(p wire.PeerID) (h wire.Hello, ok bool) {
 }
 
 // Reads returns the newest format that may be written to a linked peer: the older of its newest format and ours. Before
-// the peer's hello that is the first.
+// the peer's hello it returns the first format.
 func (x *Exchange) Reads(p wire.PeerID) wire.Format {
 	h, _ := x.Said(p)
 	return min(h.Reads(), x.cfg.Format)

@@ -15,7 +15,7 @@ func (x *Exchange) Round(now time.Duration, short func() bool) {
 	x.equals = x.fastest()
 	x.planAsks(now, short)
 	ownTo, own := x.announceOwn(now)
-	n, first := len(x.order), 0 // the last urgency that does not wait for the first copy of our own summary
+	n, first := len(x.order), 0 // first: the last urgency that does not wait for the first copy of our own summary
 	if x.equals {
 		first = 1
 	}
@@ -87,8 +87,8 @@ func (x *Exchange) Hears(from wire.PeerID) bool {
 	return true
 }
 
-// Line takes in one line of a linked peer's catalogue, about an entry. It returns false if the rest of the catalogue is
-// not to be believed.
+// Line notes what an item of a linked peer's catalogue claims and wants of an entry, by its index. It returns false if
+// the rest of the catalogue is not to be believed.
 func (x *Exchange) Line(from wire.PeerID, i int, it wire.Item) bool {
 	l, e := x.links[from], &x.origins[i]
 	if x.isOwn(e) && e.unpublished(it) {
@@ -131,8 +131,8 @@ func (x *Exchange) noteClaim(l *link, e *origin, it wire.Item) {
 	}
 }
 
-// unpublished reports whether an item names an epoch or parts of our own that we never published. Before the first
-// epoch of this run, it may name an earlier one.
+// unpublished reports whether an item names an epoch or parts of our own that we never published. It returns false
+// before the first epoch of this run: the item may name an epoch of an earlier run.
 func (e *origin) unpublished(it wire.Item) bool {
 	if e.Held() == nil {
 		return false

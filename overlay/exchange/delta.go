@@ -13,11 +13,11 @@ import (
 
 // A new epoch mostly repeats the one before it. A holder of an earlier epoch of an origin asks for the difference:
 //
-//   - A peer keeps, beside the newest epoch, some earlier ones for a while. An ask names the deepest of them as its base
-//     ([wire.Item].Given), and is for as many parts.
+//   - A peer keeps, beside the newest epoch, some earlier ones for a while. An ask names the deepest of them as its
+//     base ([wire.Item].Given), and asks for as many parts of the new epoch.
 //   - The holder answers with the signed header and a relative run given that epoch: the delta. If it does not hold the
 //     base, or the delta is no smaller, it answers with parts. The delta is charged as parts are, and goes before deeper
-//     parts: it costs little and keeps all that is known of a peer.
+//     parts: it costs little and makes the new epoch as deep as the old one.
 //   - The receiver applies it and verifies the result against the chain of the new header. So it holds the same prefix
 //     as if the parts had come, and serves parts and deltas of it. Until then the old epoch answers.
 //   - After a delta that does not apply, its sender is asked for parts of that epoch.
@@ -27,15 +27,15 @@ import (
 // many keys. Deltas made are kept, up to madeBytes, for further asks.
 const (
 	madeBytes = 1 << 20
-	// deltaPatience is the time after the first news of an epoch for which we wait for a peer that holds all of the depth
-	// that the earlier epoch is held to.
+	// deltaPatience is the time after the first news of an epoch for which we wait for a peer that holds as many parts
+	// of it as we hold of the earlier epoch.
 	deltaPatience = patience / 2
 	// deltaValue puts a delta before deeper parts, and behind the samples of unknown origins.
 	deltaValue = 1e3
 )
 
-// deltaOffer turns an offer of a newer epoch, or of more parts of it, into an offer of a delta. It keeps the links
-// that hold most of it. wait is set if it is better to ask nobody yet.
+// deltaOffer turns an offer of a newer epoch, or of more parts of it, into an offer of a delta. It keeps the links that
+// hold most parts, counted up to the base's depth. wait is set if it is better to ask nobody yet.
 func (x *Exchange) deltaOffer(now time.Duration, of *offer) (wait bool) {
 	e := of.e
 	base := e.Earlier(of.epoch)
@@ -43,7 +43,7 @@ func (x *Exchange) deltaOffer(now time.Duration, of *offer) (wait bool) {
 		return false
 	}
 	deepest := base.Parts()
-	if len(of.links) == 0 { // the origin itself is asked, for the epoch of which a part is held
+	if len(of.links) == 0 { // a direct fetch, of the epoch of which a part is held
 		x.sizeDelta(of, base, min(deepest, e.Newest().Plan().Parts()))
 		return false
 	}
@@ -90,8 +90,8 @@ const (
 	deltaGoes
 )
 
-// relative returns the relative run that answers an ask for parts of p up to end, without its code. It returns false if
-// the base that the ask names is not held here, or is not known beyond what the asker has of p.
+// relative describes the relative run, not yet encoded, that answers an ask for parts of p up to end. It returns false
+// if the base that the ask names is not held here, is too large, or is no more precise than the asker's parts of p.
 func (x *Exchange) relative(e *origin, p *summary.Prefix, w *want, end int) (m madeDelta, ok bool) {
 	m = madeDelta{of: e.Index(), next: p, first: int(w.from), end: end, base: x.cfg.Summary(w.given.Group, 1)}
 	if m.base == nil || m.first >= end || max(m.base.Header().N, p.Header().N) > directory.MaxDeltaKeys {
@@ -101,8 +101,8 @@ func (x *Exchange) relative(e *origin, p *summary.Prefix, w *want, end int) (m m
 	return m, m.parts > 0 && m.base.Plan().ExpectedRate(m.parts) < p.Plan().ExpectedRate(m.first)
 }
 
-// makeDelta makes the relative run that answers an ask for parts of p up to end, given what the asker holds. It charges
-// the run, if the budgets carry it now. Its Record is nil if the asker has it.
+// makeDelta makes the relative run that answers an ask for parts of p up to end, given the base that the ask names. It
+// charges the run if the budgets carry it now. The run's Record is nil if the asker has the record.
 func (x *Exchange) makeDelta(l *link, e *origin, p *summary.Prefix, w *want, end int) (out wire.Parts, s serving) {
 	m, ok := x.relative(e, p, w, end)
 	if !ok {
@@ -160,7 +160,7 @@ type madeDeltas struct {
 	keys  int // keys of the collections with deltas made in this tick
 }
 
-// madeDelta is parts first to end-1 of next, coded given parts of a base.
+// madeDelta holds parts first to end-1 of next, coded given the first parts of base.
 type madeDelta struct {
 	of         int // directory index
 	next, base *summary.Prefix
@@ -209,7 +209,7 @@ func (m *madeDelta) answer() serving {
 	return deltaGoes
 }
 
-// size returns about the memory that a delta keeps from being freed. An entry without a delta counts like others.
+// size returns the approximate number of bytes that m takes while kept: its delta's, and 1 KiB for the rest.
 func (m *madeDelta) size() int { return len(m.delta) + 1<<10 }
 
 // ForgetDeltas forgets the deltas to epochs or prefixes that are no longer the newest of their origin.

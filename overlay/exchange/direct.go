@@ -19,11 +19,11 @@ type request struct {
 	slot  *admission.Slot // nil: it is answered
 }
 
-// maxRequests is the most direct requests that wait at a time, of links and as many of others.
+// maxRequests is the largest number of links' direct requests that wait at a time. As many of other peers may wait.
 const maxRequests = 64
 
-// Request takes in a direct request about an entry; of is nil if there is none. It is answered at once or as soon as
-// the budgets allow, and refused if there is no place for it to wait.
+// Request answers a direct request about an entry, at once or as soon as the budgets allow. It refuses the request if
+// there is no entry (of is nil), or no place for the request to wait.
 func (x *Exchange) Request(now time.Duration, in event.Asked, q wire.PartsRequest, of *directory.Entry) {
 	x.at(now)
 	r := &request{in: in, q: q, of: of, until: now + patience}

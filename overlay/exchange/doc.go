@@ -1,9 +1,9 @@
 // Package exchange trades summaries between linked peers, within a byte budget for every link and for the node's own
 // line. Catalogues list what each peer holds and asks for; runs, deltas and direct fetches from origins follow.
 //
-// An [Exchange] receives inputs and never asks. [Exchange.Added] and [Exchange.Changed] pass it the entries of a
-// directory as they come, change and go. It reads them and changes none. What it wants sent it appends to the effects
-// of the step. It has no clock, no I/O and no goroutines.
+// An [Exchange] only reacts to inputs. [Exchange.Added] and [Exchange.Changed] pass it the entries of a directory as
+// they come, change and go. It reads them and changes none. It appends the messages to be sent to the effects of the
+// step. It has no clock, no I/O and no goroutines.
 //
 // It guarantees that no link carries more than its rate times the time plus its burst (see [Burst]). The same holds for
 // all links together against the rates of the peer's own line.
@@ -23,5 +23,5 @@
 //   - A request is a peer's direct request, on a stream of its own.
 //   - A copy is our own summary, sent once, part by part, to the links that take it.
 //
-// It costs 24 bytes per link and known peer. A round looks only at origins with something to ask or to announce.
+// It costs 24 bytes per pair of link and known peer. A round looks only at origins with something to ask or announce.
 package exchange

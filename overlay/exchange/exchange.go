@@ -20,7 +20,7 @@ type Exchange struct {
 	out *event.Effects
 	now time.Duration
 
-	focus  focus       // range that the line is for first
+	focus  focus       // range whose summaries are asked for first
 	equals bool        // many peers are linked, and none of them has a faster line
 	within space.Range // the places that we want to hear of
 
@@ -64,8 +64,8 @@ const (
 	dueTasks        // number of tasks
 )
 
-// Config holds the parameters of an [Exchange]. All must be set, unless it says otherwise; package overlay has the
-// defaults.
+// Config holds the parameters of an [Exchange]. All must be set, unless their comments say otherwise; package overlay
+// has the defaults.
 type Config struct {
 	Self                     wire.PeerID
 	Up, Down                 uint64  // assumed rates of our own line, bit/s
@@ -79,12 +79,12 @@ type Config struct {
 }
 
 // Limits bounds what others can make an exchange believe, and how long it remembers them. Zero values mean the stated
-// defaults, and no node has others. Tests and experiments loosen one to show the attack that it withstands.
+// defaults, and nodes use no other values. Tests and experiments loosen a limit to show the attack that it withstands.
 type Limits struct {
-	Credit   float64       // claims that a link may break before the claims of other links are asked for first; 0: 8
+	Credit   float64       // number of broken claims from which on a link is asked only after others; 0: 8
 	Remember time.Duration // how long a peer's standing outlives its session and link; 0: 10 min. Below 0: not at all
-	Boasters int           // one in this number of linked peers may overstate the peers that it knows; 0: 3
-	Served   float64       // factor of the answers to others, and of their requests that wait; 0: 1
+	Boasters int           // one in this number of linked peers may overstate how many peers it knows; 0: 3
+	Served   float64       // factor on our line's share for answers to others, and on the requests that may wait; 0: 1
 }
 
 func (l *Limits) defaults() {
@@ -153,7 +153,7 @@ func (x *Exchange) forget(e *origin) {
 	*e = origin{}
 }
 
-// renewed notes a newer epoch of an origin, which no link has heard of.
+// renewed notes a newer epoch of an origin, which we have announced to no link.
 func (x *Exchange) renewed(e *origin) {
 	e.refusals = 0
 	for _, l := range x.order {
@@ -217,7 +217,7 @@ func (x *Exchange) Waiting() bool {
 	return false
 }
 
-// Due returns the time of the next plan or the end of the next ask, if nothing happens until then.
+// Due returns the earlier of two times: the next plan's, if nothing happens before, and the next deadline of an ask.
 func (x *Exchange) Due() time.Duration {
 	return min(max(x.due.At(duePlan), x.gathers), x.due.At(dueAsks))
 }

@@ -6,27 +6,27 @@ import (
 	"github.com/venn-p2p/venn/overlay/space"
 )
 
-// Where no line carries much of everybody's summary, each peer's line is first for a range around its own place: the
-// focus. A peer knows that range well, and asks others about the rest. Until its focus is whole, it asks for nothing
-// deeper of other origins: the peers that serve these parts could serve somebody's focus instead.
+// Where lines are too slow for everybody's summary, each peer asks first for the summaries of a range around its own
+// place: the focus. A peer knows that range well, and asks others about the rest. Until its focus is whole, it asks for
+// no deeper parts of other origins: the peers that serve these parts could serve somebody's focus instead.
 
 const (
 	// focusWeight is the factor by which parts of an origin in focus are worth more than others.
 	focusWeight = 64
-	// fastVoices is the number of linked peers that must claim fast lines before that counts: one may boast.
+	// fastVoices is the number of peers that must claim faster lines than ours before these count: one may boast.
 	fastVoices = 2
-	// slowLinks is the number of linked peers with slow lines from which on a slow peer stops waiting for a faster one.
+	// slowLinks is the number of linked peers, none of them faster, at which a peer stops waiting for a faster one.
 	slowLinks = 8
 )
 
-// focus is the range that the line is for first.
+// focus is the range whose summaries are asked for first.
 type focus struct {
 	places space.Range // at depth 0, everybody: there is no focus
 	whole  bool        // all useful parts of it are held
 }
 
-// SetFocus sets the places that the line is for first, and whether all useful parts of their summaries are held. At
-// first there is no focus.
+// SetFocus sets the range whose summaries are asked for first, and whether all useful parts of them are held. At first
+// there is no focus.
 func (x *Exchange) SetFocus(places space.Range, whole bool) {
 	if f := (focus{places, whole}); f != x.focus {
 		x.focus = f

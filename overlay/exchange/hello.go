@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	// FewOrigins is the number of known peers below which a peer is given records: they tell little of all.
+	// FewOrigins is the number of known peers below which a peer is sent records: so few tell little of the network.
 	FewOrigins = 4
 	// helloShare of a line's burst may go to the records in one hello.
 	helloShare = 1.0 / 32
 	// helloEvery is the least time between two hellos that report changes.
 	helloEvery = patience
-	// sizeEvery is the same while the network seems to double: peers choose their ranges by its size.
+	// sizeEvery is the same if our estimate of the network has doubled: peers choose their ranges by its size.
 	sizeEvery = time.Second
-	// countEvery is the least time between two hellos for any change of the number of origins: a peer that hears of more
-	// than it knows counts itself as incomplete.
+	// countEvery is the least time between two hellos that report a small change of the number of origins. A peer that
+	// hears of more origins than it knows counts itself as incomplete.
 	countEvery = time.Minute
 )
 
@@ -35,8 +35,8 @@ const (
 	NoneAndAgain
 )
 
-// Hear takes in the rates, the session and the directory's size from a peer's hello. first is set for the first hello
-// on the link.
+// Hear notes a peer's hello without its records, and sets the link's rates by it. first is set for the first hello on
+// the link.
 func (x *Exchange) Hear(now time.Duration, p wire.PeerID, h wire.Hello) (first bool) {
 	l := x.links[p]
 	x.at(now)
@@ -71,15 +71,15 @@ func (x *Exchange) restarted(l *link) {
 	l.untold.addAll(len(x.origins))
 }
 
-// Newcomer reports whether a peer knows far fewer peers than origins: it is sent some records. A peer that covers only
-// a part of the network is none: it has looked for the few peers that it wants.
+// Newcomer reports whether a peer knows far fewer peers than the given number of origins. A newcomer is sent some
+// records. A peer that covers only a part of the network is no newcomer: it looks for the few peers that it wants.
 func (x *Exchange) Newcomer(p wire.PeerID, origins int) bool { return x.links[p].newcomer(origins) }
 
 func (l *link) newcomer(origins int) bool {
 	return l.hello.Depth == 0 && (l.hello.Origins < FewOrigins || 4*l.hello.Origins < origins)
 }
 
-// Greet fills in the rates in a hello to a peer, notes what it says, and charges its bytes, records included.
+// Greet fills in the rates in a hello to a peer, notes its contents, and charges its bytes, records included.
 func (x *Exchange) Greet(now time.Duration, p wire.PeerID, h wire.Hello) wire.Hello {
 	l := x.links[p]
 	records := h.Records
@@ -107,9 +107,9 @@ func (x *Exchange) measured(l *link) uint64 {
 // come before summaries: without them a newcomer finds nobody.
 func (x *Exchange) RecordRoom() int { return int(helloShare * Burst(x.up.rate)) }
 
-// HelloDue reports whether a hello to a peer is due again, and with which records: something that the peer acts upon
-// has changed. The last arguments are the contents of the hello, and whether our range is far wider than those of
-// others; if so, these act upon the part of it that we know.
+// HelloDue reports whether another hello to a peer is due, because something that the peer acts upon has changed, and
+// with which records. falseMatches, origins and network are the hello's contents. wide is set if our range is far wider
+// than the ranges of others, which then act upon the share of it that we know.
 func (x *Exchange) HelloDue(now time.Duration, p wire.PeerID, falseMatches float64, origins, network int, wide bool) (with Records, due bool) {
 	l := x.links[p]
 	if since := now - l.saidAt; since < helloEvery {

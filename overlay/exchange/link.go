@@ -51,7 +51,7 @@ type want struct {
 	index     int // of the directory
 	of        summary.Epoch
 	from, end uint16        // end is 0 when nothing is left of it
-	given     wire.Given    // a summary of any origin that it holds
+	given     wire.Given    // the base: a summary of any origin that the peer holds
 	at        time.Duration // when it asked, or was last sent something
 }
 
@@ -100,7 +100,7 @@ func (l *link) forget(i int) {
 	l.wants = slices.DeleteFunc(l.wants, func(w *want) bool { return w.index == i })
 }
 
-// Open notes a connection to a peer. It reports whether that is new.
+// Open notes a connection to a peer. It returns false if there was one, or if the peer is this node.
 func (x *Exchange) Open(now time.Duration, p wire.PeerID) bool {
 	if _, ok := x.links[p]; ok || p == x.cfg.Self {
 		return false
@@ -117,7 +117,7 @@ func (x *Exchange) Open(now time.Duration, p wire.PeerID) bool {
 	return true
 }
 
-// Close notes the end of a connection to a peer. It reports whether that is new.
+// Close notes the end of a connection to a peer. It returns false if there was none.
 func (x *Exchange) Close(now time.Duration, p wire.PeerID) bool {
 	l, ok := x.links[p]
 	if !ok {

@@ -10,7 +10,7 @@ import (
 )
 
 // origin is the exchange's record of one entry of the directory. Origins lie side by side in memory: a pointer to one
-// is valid until the next is added, so what is kept from one step to another is the entry.
+// is valid only until the next is added. So code that refers to an origin across steps keeps its entry.
 type origin struct {
 	*directory.Entry // nil: there is none
 	place            space.Place
@@ -20,7 +20,7 @@ type origin struct {
 	ask              ask           // the one outstanding ask; zero: nothing is asked about it
 	step             step          // the next parts to ask for, as last planned
 	fetchAt          time.Duration // no direct fetch before then
-	refusals         int           // in a row, by links that should hold it
+	refusals         int           // failed fetches in a row from links that should hold it
 }
 
 // origin returns the origin with a directory index; nil if there is no entry.

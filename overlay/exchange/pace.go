@@ -31,14 +31,14 @@ type pace struct {
 
 func newPace() pace { return pace{rate: FirstRate, lost: 1} }
 
-// report takes in the receiver's measured rate.
+// report follows the receiver's measured rate, in bit/s; 0: not measured. It at most doubles the assumed rate.
 func (p *pace) report(measured uint64) {
 	if measured > 0 {
 		p.rate = max(leastRate, min(float64(measured), 2*p.rate))
 	}
 }
 
-// lose takes in a lost message, at most one a second.
+// lose halves the rate for a lost message, at most once a second, to no less than a sixteenth.
 func (p *pace) lose(now time.Duration) {
 	if now >= p.until-regainAfter+time.Second {
 		p.lost = min(16, 2*p.lost)
@@ -46,7 +46,7 @@ func (p *pace) lose(now time.Duration) {
 	}
 }
 
-// regain takes back half of what losses cost, once regainAfter has passed without one.
+// regain doubles a rate that losses have lowered, once regainAfter has passed since the last loss or doubling.
 func (p *pace) regain(now time.Duration) {
 	if p.lost > 1 && now >= p.until {
 		p.lost /= 2
@@ -64,14 +64,14 @@ func (p *pace) of(up, down uint64, share float64) float64 {
 }
 
 // train measures the rate at which messages of one peer come in. It counts only messages that followed another at once,
-// from when that one came: the line was busy with nothing else.
+// and the time between the two: the line was busy with nothing else.
 type train struct {
 	last           time.Duration // when the last message came
 	more           bool          // it announced that another follows at once
 	bytes, seconds float64
 }
 
-// came takes in a message.
+// came counts a message if it belongs to a train.
 func (t *train) came(at time.Duration, bytes int, more bool) {
 	if t.more && at >= t.last && at-t.last <= trainGap {
 		t.bytes += float64(bytes)

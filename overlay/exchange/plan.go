@@ -20,7 +20,7 @@ import (
 // the number of wasted confirmations saved for each key looked for. It is weighted by 1 + the overlap, the estimated
 // part of our collection that the peer holds, because a similar peer is asked more often. It is weighted too by the
 // share of its claims that the peer confirmed. The first part of an unknown origin comes before all else: without it
-// the peer's keys cannot be found at all. Then come deltas, which keep what is known true (see deltaOffer). Where the
+// the peer's keys cannot be found at all. Then come deltas, which keep summaries up to date (see deltaOffer). Where the
 // line has a focus, origins beside it come later: see focus.go.
 //
 // Each further bit a key halves f, so value per byte falls as depth grows. Taking the best next step is then near the
@@ -40,16 +40,16 @@ type offer struct {
 	bytes     int
 	value     float64 // per byte
 	links     []*link
-	given     wire.Given // an earlier epoch given which a delta is asked for; zero: it is no delta
+	given     wire.Given // the base of the relative run to ask for; zero: plain parts
 	doubted   bool       // offered only by links without credit: all other offers come first
 }
 
 const (
-	// patience is the time after which an ask that brought nothing goes to another link, for which that link is not asked
-	// about the origin at first, and which a direct request may wait for budget. An origin that has not grown for that time
-	// is taken to stay as it is: it is announced so, or fetched directly if the line has bytes to spare.
+	// patience is the time after which an ask that brought nothing goes to another link. It is also the first pause of
+	// the link that failed, and the longest wait of a direct request for budget. An origin that has not grown for this
+	// time is taken to stay as it is: it is announced so, or fetched directly if the line has bytes to spare.
 	patience = 4 * time.Second
-	// refetchAfter is the time that a direct fetch may take, and for which an origin that could not send is left alone.
+	// refetchAfter is the time that a direct fetch may take, and the least pause before the next one after a failure.
 	refetchAfter = 10 * time.Second
 	// wellKnown is the false-positive rate at which an origin is known well enough not to be dialled for more, where we
 	// hold only a part of the network.
@@ -131,9 +131,9 @@ func quietFor(e *origin) time.Duration {
 	return restlessQuiet
 }
 
-// bestOffer finds the newest epoch of an origin of which mesh peers offer more, and the next run worth asking for. If
-// none has offered more for long, and the origin is known, it returns an offer without links: the origin itself is
-// asked.
+// bestOffer finds the newest epoch of an origin of which links offer more, and the next run worth asking for. If none
+// has offered more for long, and the origin is known, it returns an offer without links. Then [Exchange.fetch] asks for
+// the run.
 func (x *Exchange) bestOffer(now time.Duration, e *origin, short func() bool) (offer, bool) {
 	of, most := x.meshOffer(now, e, x.trusts)
 	if len(of.links) == 0 && x.doubted {
@@ -162,8 +162,8 @@ func (x *Exchange) bestOffer(now time.Duration, e *origin, short func() bool) (o
 	return of, ok
 }
 
-// meshOffer finds the newest epoch of an origin of which some mesh peers offer more, and the most parts of it that one
-// of them holds.
+// meshOffer finds the newest epoch of an origin of which some of the links offer more, and the most parts of it that
+// one of them claims to hold. Only links for which among is true count.
 func (x *Exchange) meshOffer(now time.Duration, e *origin, among func(*link) bool) (of offer, most int) {
 	ep, parts := e.Epoch()
 	of = offer{e: e, epoch: ep, from: parts}

@@ -8,9 +8,9 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// A link hears only of origins in the range that its peer wants. Where our range is everybody, the pubsub mesh
-// determines the links that announce to each other. Where it is a part, all links do whose ranges meet: pubsub chooses
-// its mesh without regard to ranges.
+// A link hears only of origins in the range that its peer wants. Where our range is everybody, we announce to the links
+// of the pubsub mesh. Where our range is a part, we also announce to all links whose ranges meet ours, because pubsub
+// chooses its mesh without regard to ranges.
 
 // PlaceOf returns the place of a peer.
 func PlaceOf(p wire.PeerID) space.Place { return space.Place(group.OriginTag(string(p))) }
@@ -44,8 +44,8 @@ const fewVoices = 3
 // itself.
 const maxRefusals = 2
 
-// holder returns the link to fetch an origin outside our range from: one whose range contains the origin. Such a link
-// announces nothing to us of its own accord. Of several it is the one nearest to the origin, because ranges are filled
+// holder returns the link to ask for parts of an origin outside our range: a link whose range contains the origin. Such
+// a link does not announce the origin to us. Of several it returns the nearest to the origin, because ranges are filled
 // from the inside out. It returns nil if the origin itself is to be asked.
 func (x *Exchange) holder(e *origin) (best *link) {
 	if x.within.Contains(e.place) || x.IsLinked(e.Peer()) || e.refusals >= maxRefusals {

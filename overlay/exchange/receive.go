@@ -37,8 +37,8 @@ type Arrival struct {
 // Entry returns the directory's entry of the run or delta.
 func (a Arrival) Entry() *directory.Entry { return a.of }
 
-// Admit reports whether a run or a delta was asked for; if not, it is the sender's fault. of is its entry, nil if it is
-// of no other peer's entry. Admit releases the bytes reserved for it.
+// Admit reports whether to take in a run or a delta, and releases its reserved bytes. It returns false if the run was
+// not asked for, which is the sender's fault, or if its entry, of, is nil or was removed since.
 func (x *Exchange) Admit(in event.PartsReceived, of *directory.Entry) (a Arrival, ok bool) {
 	a.in, a.of = in, of
 	var e *origin

@@ -24,8 +24,8 @@ func (x *Exchange) serve(l *link, first, last int) {
 }
 
 // urgency ranks a want. 0: our own summary, which nobody else can send first. 1: a sample of another origin, or a
-// delta to a new epoch. 2: deeper parts of our own summary, if nobody has a faster line that could send the samples. 3: deeper parts
-// of others.
+// delta to a new epoch. 2: deeper parts of our own summary, if nobody has a faster line that could send the samples.
+// 3: deeper parts of others.
 func (x *Exchange) urgency(w *want) int {
 	switch {
 	case w.index == 0 && (w.from == 0 || !x.equals):
@@ -76,7 +76,7 @@ func (x *Exchange) servePart(l *link, w *want) (more bool) {
 	return true
 }
 
-// sendParts emits a message to a link, and marks the one before it if both are of the same step.
+// sendParts emits a message to a link. It sets More of the link's previous message if both are of the same step.
 func (x *Exchange) sendParts(l *link, s event.SendParts) {
 	x.out.MarkMore(l.train)
 	l.train = x.out.Next()

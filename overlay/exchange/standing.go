@@ -29,7 +29,7 @@ type standing struct {
 	peer   wire.PeerID
 	closed time.Duration      // when its last link closed
 	spent  float64            // used-up credit
-	last   time.Duration      // when time last gave some back
+	last   time.Duration      // when credit was last given back for time
 	unkept int                // asks in a row that brought nothing
 	useful bool               // it has brought something
 	about  map[uint64]*matter // by tag: the origins that it was asked about lately

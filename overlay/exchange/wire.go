@@ -8,7 +8,7 @@ import (
 const (
 	rpcOverhead = 80       // a pubsub message around a catalogue or parts: topic, group, lengths
 	itemBytes   = 20       // a line of a catalogue
-	runOverhead = 48       // of parts, around header, record and the parts themselves
+	runOverhead = 48       // a message of parts, without header, record and the parts
 	maxRunBytes = 64 << 10 // parts in one message, unless a single part is larger
 	maxItems    = 400      // items in one message
 
