@@ -19,9 +19,9 @@ const (
 	maxAnswers = 256
 )
 
-// SureMatch is the probability from which a claim to hold a key counts as sure: a sure match that proves false counts
-// against its peer, because below it an honest filter is wrong too often. Six sure matches in a row are wrong once in
-// 10^6. A name that a peer gives is as good.
+// SureMatch is the probability from which a claim to hold a key counts as sure. Only sure matches that prove false
+// count against a peer: below this probability an honest filter is wrong too often. Six sure matches in a row are wrong
+// once in 10^6. A peer that another peer names as a holder has this probability, too.
 const SureMatch = 0.9
 
 // answers counts the recent confirmations and denials of a peer's claims. Only matches that were true with probability
@@ -51,7 +51,7 @@ func (a *answers) halve() {
 // halved halves the counts. One hit always stays, so that a useful peer is not forgotten before others.
 func halved(hits, misses int) (int, int) { return hits - hits/2, misses / 2 }
 
-// fade halves the answers, unless they were halved within the time unless.
+// fade halves the answers, unless less than the time unless has passed since they were last halved.
 func (e *Entry) fade(now, unless time.Duration) {
 	if e.any() && now >= e.faded+unless {
 		e.halve()
@@ -84,7 +84,7 @@ func (d *Directory) fadeAnswers(now time.Duration) {
 
 // Outcome adds the hits and misses of confirmations with a peer. It reports whether its claims are refuted now; false
 // if there were no misses. Answers to several keys at once, as of an audit, count only where they refute its claims: a
-// peer sees that it is audited, so its good answers say nothing of those that searches will get.
+// peer sees that it is audited, so its good answers say nothing of the answers that searches will get.
 func (d *Directory) Outcome(now time.Duration, p wire.PeerID, hits, misses int) (refuted bool) {
 	e := d.Lookup(p)
 	if e == nil || hits+misses > 1 && !refuting(hits, misses) {

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// MaxDeltaKeys is the largest collection that deltas are made of or applied to.
+	// MaxDeltaKeys is the largest number of keys of a collection that deltas are made of or applied to.
 	MaxDeltaKeys = 1 << 20
 	maxBases     = 3 // of one entry
 	keepBases    = 2 * time.Minute
@@ -39,7 +39,7 @@ func (d *Directory) dropBase(e *Entry) {
 	e.bases = slices.Delete(e.bases, 0, 1)
 }
 
-// hold counts memory of others' summaries; our own is not part of the directory's.
+// hold adds bytes to the memory of others' summaries. Our own summary does not count.
 func (d *Directory) hold(e *Entry, bytes int) {
 	if !d.isOwn(e) {
 		d.held += bytes
@@ -61,8 +61,8 @@ func (d *Directory) expireBases(now time.Duration) {
 	}
 }
 
-// Earlier returns the deepest prefix held of the epochs before ep, the latest of equally deep ones; nil if there is none
-// that deltas are made from.
+// Earlier returns the deepest prefix held of the epochs before ep, the latest of equally deep ones. It returns nil if
+// deltas can be made from none of them.
 func (e *Entry) Earlier(ep summary.Epoch) (deepest *summary.Prefix) {
 	for p := range e.prefixes {
 		at := p.Header().Epoch

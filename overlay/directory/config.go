@@ -9,8 +9,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Config holds the parameters of a [Directory]. All must be set, unless it says otherwise; package overlay has the
-// defaults.
+// Config holds the parameters of a [Directory]. All must be set, unless their comments say otherwise; package overlay
+// has the defaults.
 type Config struct {
 	Self          wire.PeerID
 	Seed          summary.SeedTag // of the network
@@ -26,7 +26,7 @@ type Config struct {
 
 	OpenHeader     func(envelope []byte) (summary.Header, error)
 	OpenRecord     func(envelope []byte) (wire.PeerID, error)
-	Newest         func(p wire.PeerID, held, came []byte) []byte // the newest of the records that came, is and was held; nil: the new one
+	Newest         func(p wire.PeerID, held, came []byte) []byte // newest of the record that came and those held, now or before; nil: came
 	NewPrefix      func(summary.Header) (*summary.Prefix, error)
 	Extend         func(*summary.Prefix, summary.Run) (*summary.Prefix, error)
 	ExtendRelative func(p, base *summary.Prefix, r summary.Relative) (*summary.Prefix, error)
@@ -36,10 +36,10 @@ type Config struct {
 	Limits Limits
 }
 
-// Limits bounds what others can make a directory remember and believe. Zero values mean the stated defaults, and no node
-// has others. Tests and experiments loosen one to show the attack that it withstands.
+// Limits bounds what others can make a directory remember and believe. Zero values mean the stated defaults, and nodes
+// use no other values. Tests and experiments loosen a limit to show the attack that it withstands.
 type Limits struct {
-	Bans   int           // origins banned at a time; 0: as many as 1/64 of Memory holds, 16 at least
+	Bans   int           // origins banned at a time; 0: as many as 1/64 of Memory holds, at least 1
 	BanFor time.Duration // duration of a ban; 0: 24 h
 
 	Named     int           // entries known by their record alone; 0: 1,024

@@ -29,17 +29,17 @@ type Directory struct {
 	signed  int            // bytes of what is signed about others: records and envelopes
 	beside  int            // bytes that the caller keeps beside the directory
 	groups  map[string]int // entries of each address group; see Config.Group
-	ignored int            // lines not taken in because there was no room
+	ignored int            // items and records not taken in because there was no room
 	named   []int          // entries known by their record alone, the oldest first
 	bans    bans
 
 	within  space.Range   // the places that are wanted
 	fits    int           // origins that fit into memory
-	refused []space.Place // places of lines not taken in since [Directory.Refused] was last called
-	missed  bool          // lines of the range were refused because there was no room
+	refused []space.Place // places of items not taken in since [Directory.Refused] was last called
+	missed  bool          // origins of the range were refused or lost because there was no room
 	lost    int           // see Lost; 0: nothing was lost
 
-	regained time.Duration // from then on, origins lost before and still there have been announced again
+	regained time.Duration // the time by which links have announced again the lost origins that still exist
 
 	index    index.Index     // finds the entries that may hold a key; empty with Config.Loop
 	samples  compare.Samples // of our collection with each entry's sample
@@ -99,7 +99,7 @@ func New(cfg Config) *Directory {
 // peers can be dialled. While it stays, nobody need look at all entries again.
 func (d *Directory) Version() uint64 { return d.version + 1 }
 
-// touch changes the version. It also follows a change of whose claims are believed.
+// touch changes the version. It is also called when a peer's claims begin or cease to be believed.
 func (d *Directory) touch() {
 	d.version++
 	d.sigma = unknownSigma
@@ -152,7 +152,7 @@ const (
 	// MaxPending caps the pending entries, and MaxPendingLink the pending entries that one link named first.
 	MaxPending     = 1 << 14
 	MaxPendingLink = MaxPending / 4
-	// pendingFor is the time after the last ask that a pending entry is kept which nobody offers.
+	// pendingFor is the time for which a pending entry that no link offers is kept after the last ask for it.
 	pendingFor = 30 * time.Second
 	// unreachableAfter is the number of failed dials after which a peer known by its record alone is forgotten.
 	unreachableAfter = 3

@@ -1,8 +1,8 @@
 // Package directory holds what a peer knows of others: their summaries, within a budget of memory, and what follows
 // from these. It tells who may hold a key, how much of our collection a peer holds, and which peers have proved useful.
 //
-// A [Directory] receives inputs and never asks. Its owner passes in runs, records and outcomes of confirmations, and
-// then collects the [Change]s: the entries that other machines must look at again. It has no clock, no I/O and no
+// A [Directory] only reacts to inputs. Its owner passes in runs, records and outcomes of confirmations, and then
+// collects the [Change]s: the entries that other machines must look at again. It has no clock, no I/O and no
 // goroutines; the only randomness is the source in [Config]. It knows nothing of byte budgets of links, of asks, or of
 // neighbours.
 //

@@ -24,8 +24,8 @@ const (
 	Held
 	// Replaced is an entry with two epochs held. The older one answers until the newer one is as deep.
 	Replaced
-	// Expired is an entry whose summary outlived its lifetime. Its last epoch is remembered, so that nothing up to it
-	// comes back.
+	// Expired is an entry whose summary outlived its lifetime. Its last epoch is remembered, so that no epoch up to it
+	// is taken in again.
 	Expired
 )
 

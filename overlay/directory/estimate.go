@@ -13,8 +13,8 @@ const (
 	overlapKept = time.Minute // time that an estimate outlives the epochs it was made from
 )
 
-// Estimate estimates the part of our collection that each peer holds: first of every peer, from its sample. Then, a few
-// in each round, it estimates the largest again from all parts held. It reports whether any estimate changed.
+// Estimate estimates the part of our collection that each peer holds: first of every peer, from its sample. Then it
+// estimates the largest overlaps again from all parts held, a few a call. It reports whether any estimate changed.
 func (d *Directory) Estimate() (changed bool) {
 	if d.Own().cur == nil || !d.estimate {
 		return false

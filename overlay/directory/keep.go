@@ -7,8 +7,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/space"
 )
 
-// Each class is sure of a share of the room, rounded down. What a class leaves goes to the range first, then to the
-// similar, the useful, and the rest.
+// Each class of origins (see [Keep]) is sure of a share of the room, rounded down. Room that a class leaves goes to the
+// range first, then to the similar, the useful, and the rest.
 const (
 	RangeShare   = 0.72
 	SimilarShare = 0.22
@@ -31,7 +31,7 @@ type Candidate struct {
 //   - the useful: most hits first;
 //   - the rest: nearest first.
 //
-// Equals go by place, nearest first. The order of all plays no part, but for origins at one place. O(n log n).
+// Equals go by place, nearest first. The order of the slice matters only for origins at one place. O(n log n).
 func Keep(own space.Range, self space.Place, room int, all []Candidate) []bool {
 	k := keeper{all: all, keep: make([]bool, len(all)), left: room, members: make([]member, 0, len(all))}
 	inside := func(c Candidate) (float64, bool) { return 0, own.Contains(c.Place) }

@@ -22,13 +22,13 @@ import (
 // Whole entries seldom go this way: [Directory.KeepToRoom] keeps the number of origins that memory is enough for, by
 // the rule of [Keep]. This rule is left for entries that are unusually large or come all at once.
 //
-// Each time it frees 1/256 more than it needs, so that a look at all entries serves many inputs. Once entries had to go,
-// no new ones are made until an eighth of the memory is free: the same origins would only come back.
+// Each time it frees 1/256 more than it needs, so that one scan of all entries serves many inputs. Once entries had to
+// go, no new ones are made until an eighth of the memory is free: the same origins would only come back.
 const (
 	entryMemory  = 370 // bytes of an entry, without records and prefixes: its fields, its place in the tables
 	usefulShare  = 0.5
 	pendingShare = 0.25 // of the memory, for pending entries; no more are noted
-	slack        = 256  // one part in this number of memory, or of room, is freed beyond need, or used beyond it
+	slack        = 256  // 1/slack of the memory is freed beyond need; 1/slack of the room may be used beyond it
 	restoreBelow = 0.75 // of the memory: below it, dropped parts may be asked for again
 )
 
@@ -48,7 +48,7 @@ func (d *Directory) compact(now time.Duration) {
 	}
 }
 
-// compactOlder drops the encoded parts of small prefixes that have not grown for the time than.
+// compactOlder drops the encoded parts of small prefixes that have not grown for at least the time than.
 func (d *Directory) compactOlder(now, than time.Duration) {
 	for _, e := range d.Others() {
 		switch {
@@ -126,7 +126,7 @@ func (d *Directory) EncodedBytes() int {
 	return n
 }
 
-// pendingFull reports whether pending entries take their share of the memory.
+// pendingFull reports whether entries without a summary have used up their share of the memory.
 func (d *Directory) pendingFull() bool {
 	return float64(d.pending+len(d.named))*entryMemory >= pendingShare*float64(d.cfg.Memory)
 }

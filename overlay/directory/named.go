@@ -17,7 +17,7 @@ const (
 )
 
 // name returns the entry of an origin. If there is none, it makes one that is known by its record alone, or returns nil
-// if there is no room. A linked peer's own entry needs no room.
+// if there is no room. A linked peer's own entry needs no room, and is made as [Directory.Add] does.
 func (d *Directory) name(now time.Duration, from wire.PeerID, tag uint64) *Entry {
 	if e := d.Tagged(tag); e != nil {
 		return e

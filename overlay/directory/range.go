@@ -10,7 +10,7 @@ import (
 )
 
 // A directory that cannot hold everybody holds a range of places, and beside it peers that are similar or useful: see
-// [Keep]. Lines about origins outside of the range are not taken in.
+// [Keep]. Items of catalogues about origins outside of the range are not taken in.
 
 // SetRange sets the range of wanted places. At first all are wanted.
 func (d *Directory) SetRange(r space.Range) {
@@ -44,7 +44,7 @@ func (d *Directory) Place(e *Entry) space.Place {
 // Old reports whether the entry's summary is under the previous seed.
 func (e *Entry) Old() bool { return e.old }
 
-// refuse notes a line that was not taken in: for want of room, or because its origin is outside of the range.
+// refuse notes an item that was not taken in: for want of room, or because its origin is outside of the range.
 func (d *Directory) refuse(tag uint64, room bool) {
 	d.refused = append(d.refused, d.PlaceOf(tag))
 	if room {
@@ -53,15 +53,15 @@ func (d *Directory) refuse(tag uint64, room bool) {
 	}
 }
 
-// Refused returns the places of the lines refused since the last call. It is valid until the next call of any method.
+// Refused returns the places of origins refused since the last call. It is valid until the next call of any method.
 func (d *Directory) Refused() []space.Place {
 	r := d.refused
 	d.refused = d.refused[:0]
 	return r
 }
 
-// Missed reports whether lines of the range were refused for want of room, and there is room again. It is true once;
-// then the links are to announce everything again.
+// Missed reports whether origins of the range were refused or lost for want of room, and there is room again. It
+// returns true once; then the links are to announce everything again.
 func (d *Directory) Missed(now time.Duration) bool {
 	if !d.missed || d.Short() || d.pendingFull() || 10*d.unlinked() > 9*d.Room() {
 		return false
@@ -151,8 +151,8 @@ func (d *Directory) Judge(e *Entry) {
 	}
 }
 
-// Meet takes in the verified record of a peer that another peer, from, vouches for. It reports whether the record is
-// news.
+// Meet stores the verified record of a peer that another peer, from, vouches for. It returns false if a record is held
+// already, or if there is no room.
 func (d *Directory) Meet(now time.Duration, from wire.PeerID, r wire.Record) bool {
 	tag := group.Tag(d.cfg.Seed, string(r.Peer))
 	e := d.Tagged(tag)

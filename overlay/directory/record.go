@@ -60,7 +60,7 @@ func (d *Directory) Keep(signed []byte) []byte {
 	return d.cfg.Keep(signed)
 }
 
-// SomeRecords returns records of peers drawn at random: most at most, as long as their sizes fit into room.
+// SomeRecords returns up to most records of peers drawn at random, as long as their sizes, in bytes, fit into room.
 func (d *Directory) SomeRecords(most, room int, size func(wire.Record) int) []wire.Record {
 	others := make([]wire.Record, 0, len(d.entries))
 	for _, e := range d.Others() {
@@ -90,7 +90,7 @@ const mostDrawn = 256
 // with the directory.
 func (d *Directory) Drawn(yield func(wire.Record) bool) {
 	others := d.Others()
-	moved := make(map[int]int) // by the index of an entry that was drawn: that of the entry to be drawn in its place
+	moved := make(map[int]int) // from the index of an entry that was drawn to the index of the entry drawn in its place
 	at := func(i int) int {
 		if j, ok := moved[i]; ok {
 			return j

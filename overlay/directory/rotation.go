@@ -9,13 +9,13 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// A network rotates its seed peer by peer. When a peer changes, it takes in summaries under the previous seed for a
-// while, and publishes one of its own there too ([Config.Previous]). Until all have changed,
+// A network rotates its seed peer by peer. A peer that has changed still takes in summaries under the previous seed for
+// a while, and publishes one of its own under that seed, too ([Config.Previous]). Until all have changed,
 //
 //   - a peer that has not changed is known by its summary under the previous seed, and is asked, compared and indexed
 //     under it;
 //   - a peer that has changed is known by its summary under the current seed. Of its other summary only the sample is
-//     kept. It is passed on to peers that have not changed, and they fetch the rest from the origin itself;
+//     kept. The sample is passed on to peers that have not changed; they fetch the rest from the origin itself;
 //   - a peer that has not changed cannot read summaries under a seed that it does not know. Receiving one is nobody's
 //     fault; the entry becomes [Foreign], and is not asked for again.
 //
@@ -97,8 +97,8 @@ func (d *Directory) part(e *Entry) {
 	}
 }
 
-// Covered reports whether the sibling stands for the entry's peer. The entry under the current seed does, as soon as a
-// part of it is held.
+// Covered reports whether the sibling stands for the entry's peer. As soon as a part is held of the entry under the
+// current seed, that entry stands for the peer.
 func (e *Entry) Covered() bool {
 	return e.sibling != nil && e.sibling.cur != nil && (e.old || e.cur == nil)
 }

@@ -4,11 +4,11 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// seconders is the number of links below which the word of one link is enough: no other link may know the origin.
+// seconders is the number of links below which the word of one link is enough: perhaps no other knows the origin.
 const seconders = 4
 
-// second notes that a link has named an entry. To invent an origin costs a liar nothing. An honest one is soon named by
-// a second link, or by the origin itself.
+// second notes that a link has named an entry. To invent an origin costs a liar nothing. An origin that exists is soon
+// named by a second link, or by itself.
 func (d *Directory) second(e *Entry, from wire.PeerID) {
 	if e.seconded || from == e.by && !d.isOf(from, e.tag) {
 		return

@@ -38,7 +38,7 @@ func (d *Directory) Take(now time.Duration, e *Entry, in event.PartsReceived) Re
 			return Result{Fault: fault}
 		}
 	case base == nil && (first > 0 || d.isPast(e, in.Group.Epoch())):
-		return onTheWay // overtaken: by a newer epoch, or by forgetting
+		return onTheWay // a newer epoch is held, or the epoch was forgotten
 	case base == nil && len(in.Record) == 0 && in.Delta != nil:
 		return Result{Unapplied: true} // its sender believes that we hold the record
 	case base == nil:
@@ -63,7 +63,7 @@ func Span(in wire.Parts) (first, end int) {
 	return r.First, r.First + r.Parts
 }
 
-// ofOneOrigin reports whether what came is coded given another epoch of its origin.
+// ofOneOrigin reports whether a relative run came that is coded given another epoch of the same origin: a delta.
 func ofOneOrigin(in event.PartsReceived) bool {
 	r, err := summary.ParseRelative(in.Delta)
 	return err == nil && group.ID(r.Base).OriginTag() == in.Group.OriginTag()
@@ -104,9 +104,9 @@ func (d *Directory) lengthen(e *Entry, base *summary.Prefix, in event.PartsRecei
 	return p, Result{}
 }
 
-// unfit returns the result for parts that do not fit what is held. An origin may sign two summaries under one epoch,
-// and a peer that holds the other one passes on parts that fit that. So the sender is at fault only if it is the
-// origin, or if the signed header came with the parts.
+// unfit returns the result for parts that do not fit the prefix held. An origin may sign two summaries under one epoch.
+// A peer that holds the other summary passes on parts that fit that summary. So the sender is at fault only if it is
+// the origin, or if the signed header came with plain parts.
 func (e *Entry) unfit(in event.PartsReceived, fault event.Fault) Result {
 	if in.From == e.peer || in.Delta == nil && len(in.Envelope) > 0 {
 		return Result{Fault: fault}

@@ -62,7 +62,7 @@ func (d *Directory) loop(f, old summary.Fingerprint) {
 	}
 }
 
-// Ignored returns the number of lines of catalogues not taken in so far, because there was no room for origins that
+// Ignored returns the number of items and records not taken in so far, because there was no room for origins that
 // nobody vouches for.
 func (d *Directory) Ignored() int { return d.ignored }
 
