@@ -64,7 +64,7 @@ func (s *Region) next(now time.Duration) (to wire.Record, q wire.Inquiry, ok boo
 	similar := s.similar()
 	if to, ok = s.meet(now, similar); ok {
 		s.due.By(dueInquiry, now+seekEvery)
-		delete(s.told, to.Peer) // its summary goes along again: a visitor is remembered by it
+		delete(s.told, to.Peer) // our summary goes along again: the peer remembers a visitor by its summary
 		q = s.inquiry(to.Peer)
 		q.Meet, q.Known, q.Least = s.meeting.place, s.knownTo(similar, false), s.least(similar)
 		return to, q, true
@@ -109,8 +109,8 @@ func (s *Region) reachable(all []*directory.Entry) (out []*directory.Entry) {
 }
 
 // whomToAsk chooses the peer to ask in this round. A link costs no connection, so each link is asked once before any
-// stranger. A peer that knows no similar peer asks contacts; any other does not, because it finds similar peers where
-// they meet. No peer is asked whose answer is awaited: of two answers only the first would count.
+// stranger. Only a peer that knows no similar peer asks contacts: any other finds more similar peers at meeting places.
+// No peer is asked while its answer is awaited: of two answers only the first would count.
 func (s *Region) whomToAsk(similar []*directory.Entry, near bool) (wire.Record, bool) {
 	stranger := s.gossip.Stranger() || len(similar) == 0
 	if near && !stranger && s.gossip.Near() {
@@ -226,7 +226,7 @@ func nearest(p space.Place, all iter.Seq[located], n int) []located {
 	return out
 }
 
-// least returns the bar in the units of an inquiry.
+// least returns the bar as an inquiry states it: from 0 to math.MaxUint16, for overlaps from 0 to 1.
 func (s *Region) least(similar []*directory.Entry) uint16 {
 	return uint16(math.MaxUint16 * min(1, s.bar(similar)))
 }
@@ -254,8 +254,8 @@ func (s *Region) bar(similar []*directory.Entry) float64 {
 	return bar
 }
 
-// similarRoom returns the number of similar peers that certainly have room, besides those in the range and linked ones:
-// their share, or what the range and the useful leave over.
+// similarRoom returns the number of similar peers that the directory has room for, besides linked peers and peers of
+// our range: SimilarShare of the room, or more if the range and UsefulShare leave more; from 1 to maxAlike.
 func (s *Region) similarRoom() int {
 	most := float64(s.directory.Room())
 	inside := 0
@@ -268,7 +268,7 @@ func (s *Region) similarRoom() int {
 	return max(1, min(int(max(directory.SimilarShare*most, left)), maxAlike))
 }
 
-// inquiry returns the fields that every question to a peer has.
+// inquiry returns the fields that every inquiry to a peer has, and our own summary if the peer lacks it.
 func (s *Region) inquiry(to wire.PeerID) wire.Inquiry {
 	lacks := s.lacks()
 	q := wire.Inquiry{Depth: s.depth, Lacks: lacks.Bytes()}

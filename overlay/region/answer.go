@@ -23,7 +23,7 @@ const (
 )
 
 // Answer names peers to an asker: near its place, nearer than we are to the place that it looks up, and in the ranges
-// that it lacks. It adds the summaries of peers similar to the asker.
+// where it lacks contacts. It adds the summaries of peers similar to the asker.
 func (s *Region) Answer(from wire.PeerID, q wire.Inquiry) wire.Names {
 	out := wire.Names{Depth: s.seen.vouched}
 	asker := exchange.PlaceOf(from)
@@ -85,8 +85,8 @@ func nearness(asker space.Place, known map[uint32]uint16) uint64 {
 	return distances[space.Countable-1]
 }
 
-// namesOf returns peers of the ranges that an asker lacks, one of each, in random order. A few come before them: the
-// widest that cover any of these ranges and far more than the asker.
+// namesOf returns peers of the ranges where an asker lacks contacts, one for each range, in random order. Up to
+// ContactsEach peers come before them: the widest that cover any of these ranges, and far more than the asker covers.
 func (s *Region) namesOf(q wire.Inquiry, from wire.PeerID, most int) []wire.Named {
 	depth := min(max(q.Depth, 0), space.MaxBits)
 	if len(q.Lacks) == 0 || len(q.Lacks) != (1<<depth+7)/8 || most <= 0 {
@@ -121,9 +121,9 @@ func (s *Region) namesOf(q wire.Inquiry, from wire.PeerID, most int) []wire.Name
 	return out
 }
 
-// widest returns up to n peers that cover far more than an asker, and ranges that it lacks: the widest, and among
-// equals the nearest to the asker, so that not all askers get the same. There are none while other peers may not know
-// their range yet.
+// widest returns up to n peers that cover far more than an asker, ranges where it lacks contacts among them. The widest
+// come first. Equals go by nearness to the asker, so that not all askers get the same peers. It returns none while our
+// range may soon change: then other peers may not know their range yet, either.
 func (s *Region) widest(q wire.Inquiry, from wire.PeerID, n int) (out []wire.Named) {
 	if s.Starting(s.now) {
 		return nil
@@ -146,8 +146,8 @@ func (s *Region) widest(q wire.Inquiry, from wire.PeerID, n int) (out []wire.Nam
 	return out
 }
 
-// alike returns the summaries of the peers most similar to an asker: those that hold more of its collection than the
-// least similar one that it keeps. It needs the asker's summary. Of many entries it looks at some, others each time.
+// alike returns the summaries of the peers most similar to an asker, if they hold a larger part of its collection than
+// q.Least. Without the asker's summary it returns none. Of many entries it compares some, others each time.
 func (s *Region) alike(from wire.PeerID, q wire.Inquiry, known map[uint32]uint16) []wire.Parts {
 	asker := s.directory.Lookup(from)
 	if asker == nil || asker.Held() == nil || asker.Old() || q.Least == math.MaxUint16 {
@@ -203,8 +203,8 @@ func (s *Region) unknownTo(asker *directory.Entry, known map[uint32]uint16) iter
 	}
 }
 
-// someOthers returns the entries of other peers. Of more than directory.LookedAt it returns that many in a row, from a random
-// one on.
+// someOthers returns the entries of other peers. If there are more than directory.LookedAt, it returns that many in a
+// row, from a random entry on.
 func (s *Region) someOthers() []*directory.Entry {
 	all := s.directory.Others()
 	if len(all) <= directory.LookedAt {
@@ -213,13 +213,13 @@ func (s *Region) someOthers() []*directory.Entry {
 	return window(all, directory.LookedAt, s.cfg.Rand.IntN(len(all)))
 }
 
-// window returns n elements of all in a row, starting at from. The first comes after the last.
+// window returns n elements of all in a row, starting at from. After the last element it goes on with the first.
 func window[T any](all []T, n, from int) []T {
 	some := all[from:min(from+n, len(all))]
 	return slices.Concat(some, all[:n-len(some)])
 }
 
-// introduction returns the first parts held of an entry.
+// introduction returns the first parts held of an entry; false without parts or record, or if the first is too large.
 func introduction(e *directory.Entry) (wire.Parts, bool) {
 	p := e.Newest()
 	if p == nil || p.Parts() == 0 || e.Record().Envelope == nil {

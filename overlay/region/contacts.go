@@ -21,7 +21,7 @@ const (
 	emptyFirst = 4
 )
 
-// Keep makes a contact of an entry's peer, if the bucket of its range has a place.
+// Keep offers an entry's peer to the table of contacts, unless there is no record of it or the last dial failed.
 func (s *Region) Keep(e *directory.Entry) {
 	if e.Record().Envelope != nil && e.Peer() != "" && e.DialFails() == 0 {
 		depth, said := s.depthOf(e)
@@ -40,8 +40,8 @@ func (s *Region) Keep(e *directory.Entry) {
 // change.
 func (s *Region) FarWider() bool { return s.usual >= s.depth+FarWider && !s.Starting(s.now) }
 
-// Parts returns the depth of the parts of our range into each of which a peer needs a link, if its range is far wider
-// than others; else 0.
+// Parts returns the depth of the parts of our range if each part needs a link, because our range is far wider than
+// others; else 0.
 func (s *Region) Parts() int {
 	if !s.FarWider() {
 		return 0
@@ -56,8 +56,8 @@ func (s *Region) Wider(h wire.Hello) bool {
 }
 
 // depthOf returns the depth of the range that an entry's peer covers. It is the peer's claim (said) if the peer is
-// linked, covers more than others and knows about the number of origins that it should. Else it is a guess: our own
-// depth, or the usual one if our range is far wider.
+// linked, claims a wider range than the guess, and knows at least filledTo of the origins expected there. Else it is a
+// guess: our own depth, or the usual one if our range is far wider.
 func (s *Region) depthOf(e *directory.Entry) (depth int, said bool) {
 	depth = s.depth
 	if s.FarWider() {
@@ -84,7 +84,7 @@ func (s *Region) addContact(r wire.Record, depth int, by Word) bool {
 	})
 }
 
-// Contacts lists the contacts, see package overlay.
+// Contacts lists the contacts of the table, then spare contacts, then similar peers. Package overlay says more.
 func (s *Region) Contacts() []Contact {
 	out := s.contacts.All()
 	if s.depth == 0 {
@@ -96,7 +96,7 @@ func (s *Region) Contacts() []Contact {
 	return append(append(out, s.spare.list...), s.similarContacts()...)
 }
 
-// spare holds the spare contacts for one state.
+// spare holds the spare contacts, and the state from which they were chosen.
 type spare struct {
 	of   sparing
 	list []Contact
@@ -139,7 +139,7 @@ func (s *Region) spareContacts() (out []Contact) {
 	return out
 }
 
-// ContactBytes returns the size of the records of contacts that the directory does not hold.
+// ContactBytes returns the size in bytes of the contacts' records, except records that the directory holds, too.
 func (s *Region) ContactBytes() (bytes int) {
 	for c := range s.contacts.Each() {
 		if e := s.directory.Lookup(wire.PeerID(c.Peer)); e == nil || e.Record().Envelope == nil {
@@ -149,11 +149,12 @@ func (s *Region) ContactBytes() (bytes int) {
 	return bytes
 }
 
-// Elsewhere takes in a peer of another range that some peer named. It returns whether that is news.
+// Elsewhere offers a named peer of another range to the table of contacts. It returns FirstElsewhere if the peer has
+// become the first contact in its wide range, else NoNews.
 func (s *Region) Elsewhere(now time.Duration, n wire.Named) News {
 	first := s.contacts.Empty(space.Around(exchange.PlaceOf(n.Record.Peer), s.wideDepth()))
 	depth, by := n.Depth, ByHearsay
-	if s.Starting(now) { // others look for their depth, too: it is assumed to be ours
+	if s.Starting(now) { // others still look for their depth, too: assume that theirs equals ours
 		depth, by = s.depth, ByGuess
 	}
 	if s.addContact(n.Record, depth, by) && first {
@@ -176,9 +177,9 @@ func (s *Region) ContactAnswered(in event.ContactAnswered) {
 	}
 }
 
-// spareDepth returns the depth of the parts of other ranges that have a spare contact each: a half of what most peers
-// cover, and at most a half of what we do. A peer whose range is far wider than others has a spare contact for each
-// half of a range as wide as its own: there are too many smaller parts.
+// spareDepth returns the depth of the parts of other ranges that have a spare contact each. A part is half as wide as
+// the range of most peers, and at most half as wide as ours. If our range is far wider than others, each part is half
+// as wide as ours: there are too many smaller parts.
 func (s *Region) spareDepth() int {
 	if s.FarWider() {
 		return s.depth + 1
@@ -204,9 +205,9 @@ func (s *Region) similarContacts() (out []Contact) {
 	return out
 }
 
-// lacks returns the ranges in which the next inquiry asks for contacts: one in each wide range without a contact. Once
-// there are none, or a few inquiries did not change them, a few wide ranges with a single contact are added. A second
-// contact can wait, but not for a range that stays empty.
+// lacks returns the ranges in which the next inquiry asks for contacts: one in each wide range without a contact. If
+// none is empty, or emptyFirst inquiries have not changed which are, it adds up to ContactsEach wide ranges with a
+// single contact. A second contact can wait, but not for a range that stays empty.
 func (s *Region) lacks() space.Bitmap {
 	depth := s.wideDepth()
 	none := s.contacts.Lacks(1, depth)

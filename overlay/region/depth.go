@@ -6,7 +6,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/space"
 )
 
-// RangeLinks is the number of links to keep into our range, where that is not the whole network.
+// RangeLinks is the number of links to keep with peers of our range, unless our range is the whole network.
 const RangeLinks = 4
 
 // Means are the resources that a peer can spend on the origins of its range.
@@ -37,7 +37,7 @@ func (m Means) Room() float64 {
 
 const (
 	// planned is the part of the room that a range is chosen to fill. The rest is for ranges that happen to hold more
-	// origins than others: with 80 planned they hold up to 100.
+	// origins than others: some ranges planned for 80 origins hold 100.
 	planned = 0.7
 	// widen is the part of the room that a range twice as wide must fit into before it is chosen instead. It is less
 	// than planned, so that depths do not go to and fro in a network whose size is near a bound.

@@ -10,7 +10,7 @@
 // sought once a search needs them. A search for one holder asks a few similar peers before other contacts: they know
 // most of each other, and each covers a range, too.
 //
-// A [Region] receives inputs and never asks. It fits our range to memory and line ([Region.Fit]) and determines the
+// A [Region] receives inputs and sends nothing. It fits our range to memory and line ([Region.Fit]) and determines the
 // range that the peer can vouch for. It chooses peers to ask for other peers, and the questions ([Region.Inquire],
 // [Region.Want]), and names peers to those that ask here ([Region.Answer]). It reads the directory and the exchange and
 // changes neither: package overlay carries out what follows for them. It has no clock, no I/O and no goroutines; the
@@ -20,7 +20,7 @@
 //
 //   - A peer vouches for a range when it knows all origins there that it heard of. Its precise range is the one in
 //     which it expects few false matches.
-//   - The focus is the range that the line is for first, where memory is enough for everybody and the line is not.
+//   - The focus is the range whose summaries come first, where memory is enough for everybody's and the line is not.
 //   - A contact is a peer that can be asked about another range.
 //   - An inquiry asks a peer to name others, in a round of gossip, for a search, or to find the own place. An answer
 //     names peers by their records, and introduces peers by the first parts of their summaries.
@@ -30,8 +30,8 @@
 // Places follow from identities, and identities are cheap: a party that makes many can choose a range. So no rule here
 // rests on one contact, and none prefers a peer for having come first.
 //
-// It costs about 2 kB for each of at most 64 visitors, and the contacts. A look at all entries follows a change, once a
-// second at most. The cost of searches was counted for 10,000 peers of 200 keys that keep 78 origins of the range and
-// 49 similar ones: 6.3 messages a find, and .994 of all finds take at most 128 messages. If a peer keeps the first 128
-// origins that it hears of instead, .59 do.
+// It takes about 2 kB for each of at most 64 visitors, and the contacts. After a change it goes through all entries, at
+// most once a second. The cost of searches was counted for 10,000 peers of 200 keys that keep 78 origins of the range
+// and 49 similar ones: 6.3 messages a find, and .994 of all finds take at most 128 messages. If each peer keeps the
+// first 128 origins that it hears of instead, .59 of all finds do.
 package region

@@ -8,8 +8,8 @@ import (
 )
 
 // A network may be small enough for everybody's memory, but not for anybody's line. There a peer has the first parts of
-// all summaries and cannot tell who holds a key. So each line is first for a range around its peer's place. The part
-// that a peer knows well is its precise range. About the rest it asks others, which it knows by their first parts.
+// all summaries and cannot tell who holds a key. So each line first carries summaries of a range around its peer's
+// place, the focus. The part that a peer knows well is its precise range. It asks other peers about the rest.
 
 const (
 	// focusFill is the time in which the line should carry all useful parts of the focus.
@@ -18,8 +18,7 @@ const (
 	usefulBits = 8
 )
 
-// Focus fits the range that the line is for first to the rates of the lines, and returns it. whole reports whether it
-// is precise already.
+// Focus fits the focus to the rates of the lines, and returns it. whole reports whether the precise range contains it.
 func (s *Region) Focus() (focus space.Range, whole bool) {
 	s.refocus()
 	return space.Around(s.place, s.focus), s.seen.precise <= s.focus

@@ -34,8 +34,8 @@ type Gossip struct {
 // Stranger reports whether this round's question goes to a peer drawn from all, in place of a similar one.
 func (g *Gossip) Stranger() bool { return g.round%strangerEvery == strangerEvery-1 }
 
-// Near reports whether this round's question goes to a peer of our range, while peers of that range are wanted. Every
-// other round does, so that similar peers learn of this one meanwhile.
+// Near reports whether this round's question goes to a peer of our range, while peers of that range are wanted. It does
+// in every other round, so that similar peers learn of us in between.
 func (g *Gossip) Near() bool { return g.round%2 == 0 }
 
 // Pick draws the index of the peer to ask this round, of n similar peers in order, the most similar first. More similar

@@ -23,12 +23,12 @@ import (
 // meeting is the state of meeting: the lookup under way, and the visitors of this peer.
 type meeting struct {
 	place   space.Place   // place that is looked up; 0: none
-	named   []located     // peers nearer to it than the peers that named them; at most meetNamed of each
+	named   []located     // peers nearer to the place than all that had answered; at most meetNamed by each answer
 	opened  int           // number of records opened in the last answer
 	asked   []wire.PeerID // peers asked in this lookup
 	last    wire.PeerID   // peer that was asked last
 	reached uint64        // distance from the place to the nearest peer that has answered, ourselves at first
-	lookups int           // since the places of our collection changed
+	lookups int           // lookups ended since the meeting places of our collection changed
 	least   [2]uint64     // least hashes of our collection at the last lookups, which gave their places
 	next    time.Duration // no lookup begins before then
 	ended   time.Duration // when the last lookup ended; 0: none has
@@ -45,7 +45,7 @@ type visitor struct {
 	until  time.Duration
 }
 
-// memory returns about the bytes that a visitor takes. Its summary is there twice: as bytes and decoded.
+// memory returns about the number of bytes that a visitor takes. Its summary is held twice: as bytes and decoded.
 func (v *visitor) memory() int {
 	n := visitorMemory + len(v.says.Envelope) + len(v.says.Record) + v.prefix.SizeBytes()
 	for _, p := range v.says.Run.Parts {
@@ -55,28 +55,28 @@ func (v *visitor) memory() int {
 }
 
 const (
-	// fewAlike is the number of similar peers below which a peer looks often for more at a meeting place. From there on
-	// gossip is faster.
+	// fewAlike is the number of similar peers below which a peer looks often for more at a meeting place. From fewAlike
+	// similar peers on, gossip is faster.
 	fewAlike = 16
-	// meetAgain is the time between the first firstLookups lookups: the first to come meet nobody. After each further
-	// lookup it doubles, up to lastRound. A peer with fewAlike similar peers waits for meetLess after its first lookup,
-	// and doubles that after each.
+	// meetAgain is the time between the first firstLookups lookups: peers that come early meet nobody. After each
+	// further lookup it doubles, up to lastRound. A peer with fewAlike similar peers waits for meetLess after its first
+	// lookup, and doubles that wait after each further one.
 	firstLookups = 6
 	meetAgain    = 10 * time.Second
 	meetLess     = 10 * time.Minute
-	// mostHops is the number of peers asked in one lookup.
+	// mostHops is the largest number of peers asked in one lookup.
 	mostHops = 4
-	// meetNamed is the number of peers nearer to a place that an asker for it is named.
+	// meetNamed caps the peers named to an asker that looks up a place, all nearer to the place than the answerer.
 	meetNamed = 3
-	// maxVisitors caps the visitors that a peer remembers, for as long as their summaries live. Within that time they come
-	// again: two lookups, one by each hash.
+	// maxVisitors caps the visitors remembered, each for the lifetime of its summary. Within that time visitors come to
+	// a place again: with every second lookup, since lookups use two hashes in turn.
 	maxVisitors   = 64 // of two kilobytes or so
 	visitorMemory = 200
 )
 
-// meet chooses the peer to ask about the meeting place of our collection; ok is false if nobody is to be asked now. If
-// an answer of the nearest peer to another question is awaited, it waits for promptTime, and then passes over that
-// peer.
+// meet chooses the peer to ask about the meeting place of our collection; ok is false if nobody is to be asked now. A
+// lookup waits while the nearest peer owes an answer to another question, and passes over it promptTime after that
+// question.
 func (s *Region) meet(now time.Duration, similar []*directory.Entry) (to wire.Record, ok bool) {
 	m := &s.meeting
 	if s.Starting(now) || now < m.next || s.awaits(m.last) || len(similar) >= fewAlike && now < m.ended+doubled(meetLess, m.lookups-1) {
@@ -168,8 +168,8 @@ func (s *Region) meetingPlaces() (out []space.Place) {
 	return out
 }
 
-// Nearer takes in a peer that from named, if it is nearer to the place that is looked up. An answer lists these peers
-// first, so only the first meetNamed are opened.
+// Nearer adds a peer that from named to the lookup, if the peer is nearer to the place than all that have answered. An
+// answer lists such peers first, so records are opened only for the first meetNamed.
 func (s *Region) Nearer(from wire.PeerID, r wire.Record) {
 	m := &s.meeting
 	if m.place == 0 || from != m.last || m.opened >= meetNamed {
@@ -185,8 +185,8 @@ func (s *Region) Nearer(from wire.PeerID, r wire.Record) {
 	}
 }
 
-// meetAnswered notes that a peer has answered about the place that is looked up. It comes before the peers that are
-// named.
+// meetAnswered notes that a peer has answered about the place that is looked up. It must be called before Nearer is
+// called for the peers that the answer names.
 func (s *Region) meetAnswered(from wire.PeerID) {
 	m := &s.meeting
 	if m.place != 0 && from == m.last {

@@ -15,7 +15,7 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Config holds the parameters of a [Region]. All must be set, unless it says otherwise; package overlay has the defaults.
+// Config holds the parameters of a [Region]. All but Group and Visitors are required. Package overlay has the defaults.
 type Config struct {
 	Self       wire.PeerID
 	Memory     int                                        // bytes that the directory may take
@@ -36,12 +36,12 @@ type Region struct {
 	place    space.Place
 	depth    int     // of our range; origins outside are not wanted
 	usual    int     // depth of the ranges of most linked peers, at least our own
-	focus    int     // depth of the range that the line is for first; 0: there is none
+	focus    int     // depth of the focus, see focus.go; 0: there is none
 	seen     survey  // of all entries
 	size     float64 // origins in the whole network, by estimate
 	nearest  []noted // the nearest places of origins heard of and not kept; at most nearestMost
 	contacts *Contacts
-	spare    spare // contacts, as of some state
+	spare    spare // spare contacts, as last chosen
 	changed  bool  // places came or went since the size was estimated
 	outside  bool  // there may be entries outside of the range with nothing held
 
@@ -56,7 +56,7 @@ type Region struct {
 	told    map[wire.PeerID]summary.Epoch // peers that got our own summary by an inquiry; bounded
 
 	empty      space.Bitmap // ranges without a contact at the last inquiry
-	emptyAsked int          // inquiries in a row that asked for them
+	emptyAsked int          // inquiries in a row that asked for contacts in the same empty ranges
 }
 
 // The tasks that are done only when due.
@@ -71,7 +71,7 @@ const (
 	nearestMost = 32
 	// hearsay is the factor by which an estimate from places heard of may exceed one from summaries held.
 	hearsay = 2
-	// boast is the factor by which the network's size by the word of links may exceed our own evidence.
+	// boast is the factor by which the network's size, as links state it, may exceed our own evidence.
 	boast = 8
 	// apart is the factor by which the estimate from our own evidence may exceed the word of most links.
 	apart = 1.125
@@ -80,7 +80,7 @@ const (
 	// maxMet caps the peers that are remembered to have our own summary, and those met while seeking.
 	maxMet = 256
 	// A peer with room for fewer than littleRoom origins fills only the part firstOrigins of its room until it knows its
-	// range. What it fetched before, it could not keep.
+	// range. It could not keep all that it would have fetched by then.
 	littleRoom   = 1024
 	firstOrigins = 1.0 / 32
 	// stillAfter is the time without a change of depth, and without a question for nearer peers, after which the range is
@@ -91,7 +91,7 @@ const (
 	unknownMemory = 2400
 	unknownWire   = 1600
 	// originShare is the part of the memory for the first parts of origins. The rest is for further parts, and for
-	// unusually large origins. If it were all, the first origins to come would stay, because there would be no memory to
+	// unusually large origins. If it were 1, the first origins to come would stay, because there would be no memory to
 	// weigh others against them.
 	originShare = 0.75
 	// freshWithin is the time in which the line must be able to carry the first parts of all origins of the range. They
@@ -119,7 +119,7 @@ func (s *Region) At(now time.Duration) { s.now = now }
 // Begin sets the time at which the node started.
 func (s *Region) Begin(now time.Duration) { s.begun = now }
 
-// Changed notes that places came or went.
+// Changed notes that places came or went, so that the next Fit estimates the size again.
 func (s *Region) Changed() { s.changed = true }
 
 // Close notes that there is no connection to a peer any more.
@@ -191,9 +191,9 @@ func (s *Region) Note(p space.Place, signed bool) {
 	s.changed = true
 }
 
-// means returns what our range may use: memory, a number of origins, and a line that must carry the first parts of all
-// again and again. Further parts do not count. In a network small enough, a peer on a slow line knows everybody a
-// little. It asks peers that know more, or has a focus (see focus.go).
+// means returns the means for our range: memory, a number of origins, and a line that must carry the first parts of all
+// its origins within freshWithin. Further parts do not count. In a network small enough, a peer on a slow line knows
+// the first parts of all summaries. It asks peers that know more, or has a focus (see focus.go).
 func (s *Region) means() Means {
 	memory, wire, n := s.directory.Average()
 	if n < exchange.FewOrigins {
@@ -205,8 +205,8 @@ func (s *Region) means() Means {
 	}
 }
 
-// SlowStart returns a function to call once for each new origin. True means: do not take it in. While the range may still
-// change, only firstOrigins of the room may be filled by origins held and asked for; afterwards it never returns true.
+// SlowStart returns a function to call once for each new origin; true means that the origin must not be asked for.
+// While the range may still change, origins held and asked for may fill only firstOrigins of the room; later, all.
 func (s *Region) SlowStart(now time.Duration) func() bool {
 	if !s.Starting(now) {
 		return func() bool { return false }
@@ -250,7 +250,7 @@ func (s *Region) ownEstimate() float64 {
 }
 
 // wordOfLinks returns the number of origins by the word of the links: at least half of them state atLeast or more, and
-// at least half atMost or less. atLeast is cut to what is credible. Both are 0 while few links state a number.
+// at least half atMost or less. atLeast is at most boast times our evidence. Both are 0 while few links state a number.
 func (s *Region) wordOfLinks() (atLeast, atMost float64) {
 	all := s.exchange.Networks()
 	if len(all) == 0 {
@@ -300,8 +300,8 @@ func (s *Region) Fit(now time.Duration) bool {
 	return true
 }
 
-// Settled returns true once after each change of the depth, when the range stands still: peers outside of it of which
-// nothing is held can be forgotten.
+// Settled returns true once after each change of the depth, when the range stands still. Then peers outside of the
+// range, without anything held of them, can be forgotten.
 func (s *Region) Settled(now time.Duration) bool {
 	if !s.outside || s.Starting(now) {
 		return false

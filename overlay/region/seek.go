@@ -24,7 +24,7 @@ const (
 	// seekEvery is the time between two questions, and seekNewEvery between two to peers without a connection.
 	seekEvery    = 500 * time.Millisecond
 	seekNewEvery = 2 * seekEvery
-	// seekVain is the number of questions in a row that brought nobody, from which on no peer is asked again.
+	// seekVain is the number of questions in a row without a new peer, after which no peer is asked a second time.
 	seekVain = 2
 )
 
@@ -37,8 +37,8 @@ func (s *seeker) asks(p wire.PeerID) {
 	}
 }
 
-// due reports whether a peer may be asked now: again after promptTime. since is the time of the last question to it; 0:
-// none.
+// due reports whether a peer may be asked now: at once if it was not yet, else after promptTime, until vain reaches
+// seekVain. since is the time of the last question to the peer; 0: none.
 func (s *seeker) due(now time.Duration, p wire.PeerID) (since time.Duration, ok bool) {
 	since = s.last[p]
 	return since, since == 0 || s.vain < seekVain && now-since >= promptTime

@@ -2,7 +2,7 @@ package region
 
 import "github.com/venn-p2p/venn/overlay/space"
 
-// preciseMatches is the most false matches expected of the precise range.
+// preciseMatches is the largest number of false matches that a key may be expected to have in the precise range.
 const preciseMatches = 2
 
 // survey is the result of a look at all entries.
@@ -22,8 +22,8 @@ type surveyed struct {
 	size    float64 // of the network, by which the range is vouched for
 }
 
-// Survey does what is due once a second. It looks at all entries if anything has changed since it last did: O(entries)
-// after a change.
+// Survey does the work of each second. It goes through all entries if anything has changed since it last did so:
+// O(entries) after a change.
 func (s *Region) Survey() {
 	s.usual = max(s.depth, s.exchange.UsualDepth())
 	s.forgetHearsay()

@@ -31,7 +31,7 @@ type Role uint8
 
 const (
 	Chosen  Role = iota // for its range
-	Spare               // for ranges that other contacts leave over
+	Spare               // for ranges that no other contact covers
 	Alike               // its collection resembles ours, so it may know a holder. In no table
 	Precise             // it expects fewer false matches than our directory. In no table
 )
@@ -86,9 +86,9 @@ const (
 )
 
 // Contacts is a bounded table of contacts. Every range of our depth has a bucket of a few. The contacts that a peer
-// keeps of a range depend on the places of both, not on the order of arrival. So the load of one range is spread over
+// keeps of a range depend on its place and theirs, not on the order of arrival. So the load of one range is spread over
 // all peers that cover it. A contact is found by its place and its peer. It takes 64 bytes, beside its record and its
-// name. A range without contacts takes nothing. Make one with [NewContacts].
+// name. A range without contacts takes nothing. Make a table with [NewContacts].
 type Contacts struct {
 	self    space.Place
 	bits    int       // depth of the buckets; 0: there are none
@@ -195,12 +195,12 @@ func find(list []Contact, peer string) int {
 }
 
 // sort puts a bucket in order, best first. Contacts that answer and were not caught denying come first, then those that
-// proved right, then the widest; a hash of both ends decides between equals. A stated depth is a claim, so it puts no
-// contact before one that proved right.
+// proved right, then the widest. A hash of our place and the contact's decides between equals. A stated depth is a
+// claim, so it puts no contact before one that proved right.
 //
 // The second place goes to a contact that adds to what the first one covers of the bucket: to one that proved right,
 // then to the one that adds most. Of equals it goes to one in the other half of the bucket, because stated depths may
-// be wrong. A contact of an address group that stands before it comes last.
+// be wrong. A contact comes last if an earlier one is of its address group.
 func (t *Contacts) sort(list []Contact) {
 	tie := func(a, b Contact) int { return cmp.Or(cmp.Compare(t.tie(a), t.tie(b)), cmp.Compare(a.Peer, b.Peer)) }
 	slices.SortFunc(list, func(a, b Contact) int {
@@ -236,7 +236,7 @@ func truth(is bool) int {
 	return 0
 }
 
-// faults returns the number of points against a contact.
+// faults returns the number of a contact's denials and of its unanswered questions in a row, added up.
 func (c *Contact) faults() int { return int(c.Denials) + int(c.Failed) }
 
 // Refuted reports whether a contact has denied too many existing holders to be asked again.
@@ -307,8 +307,8 @@ func (t *Contacts) judge(at space.Place, peer string, denials, right int32) {
 	}
 }
 
-// Conduct returns the number of times that a peer was caught denying, and that it proved right since, in the table or
-// outside. For a peer in the table every right answer counts.
+// Conduct returns the number of times that a peer was caught denying, and of times that it proved right since. For a
+// peer in the table, right answers before its first denial count, too.
 func (t *Contacts) Conduct(at space.Place, peer string) (denials, right int32) {
 	if c, ok := t.Get(at, peer); ok {
 		return c.Denials, c.Right
@@ -350,10 +350,10 @@ func (t *Contacts) Failed(at space.Place, peer string) {
 	t.change(at, peer, func(c *Contact) bool { c.Failed++; return c.Failed >= failedMost })
 }
 
-// Lacks returns the ranges of a depth, other than ours, that have fewer than want contacts, or contacts for one half
-// only. The depth is at most that of the buckets. Contacts that left the last question unanswered do not count, nor do
-// those caught denying. A contact of a wider range counts for every range in it, as far as its claim is credible;
-// otherwise two liars would be contacts enough. O(ranges + contacts), without any allocation.
+// Lacks returns the ranges of a depth, other than ours, that have fewer than want contacts or, with want above 1,
+// contacts for one half only. The depth is at most that of the buckets. Contacts that were caught denying or left the
+// last question unanswered do not count. A contact of a wider range counts for every range in it, as far as its claim
+// is credible; otherwise two liars would be contacts enough. O(ranges + contacts), without any allocation.
 func (t *Contacts) Lacks(want, depth int) space.Bitmap {
 	out := space.NewBitmap(depth)
 	if t.bits == 0 {
@@ -394,13 +394,13 @@ func (t *Contacts) Lacks(want, depth int) space.Bitmap {
 // lack holds the counts of [Contacts.Lacks] for one range.
 type lack struct {
 	have   int16
-	wide   int16 // contacts of wider ranges that begin here, less those whose range ended before
-	halves uint8 // a bit for each
+	wide   int16 // contacts whose wider range begins here, less contacts whose wider range ends just before
+	halves uint8 // a bit for each half with a contact
 }
 
-// Credible returns the depth that a claimed depth counts for where a lie would do harm. usual is the depth of most
-// peers. A far wider claim counts as a usual range at first; the range doubles each time the number of right answers
-// has doubled.
+// Credible returns the depth to assume for a claimed depth where a lie would do harm. usual is the depth of most peers.
+// A claim to a far wider range counts as a usual range at first. The range doubles each time the number of right
+// answers has doubled.
 func Credible(claimed int, right int32, usual int) int {
 	if claimed > usual-FarWider {
 		return claimed
@@ -411,10 +411,10 @@ func Credible(claimed int, right int32, usual int) int {
 // counts reports whether a contact answered the last question and was not caught denying.
 func (c *Contact) counts() bool { return c.Failed == 0 && !c.Refuted() }
 
-// Next returns the index of the contact to ask next about places not covered; -1 if none adds any. It takes the contact
-// that adds most, weighted by trust. A spare contact is chosen only if no other adds anything. Equals go by worth (nil:
-// all are worth the same), then by a hash of key and contact. So every key has an order of its own, and no contact is
-// first for all. O(contacts log ranges).
+// Next returns the index of the contact to ask next about places not covered; -1 if no contact adds any. It takes the
+// contact that adds most, weighted by trust. A spare contact is chosen only if no other adds any. Equals go by worth
+// (nil: all are worth the same), then by a hash of key and contact. So every key has an order of its own, and no
+// contact is first for all. O(contacts log ranges).
 func Next(contacts []Contact, covered *space.Set, asked func(i int) bool, worth func(i int) float64, key uint64) int {
 	best, most, dearest, tie, spare := -1, 0.0, 0.0, uint64(0), true
 	for i := range contacts {

@@ -12,9 +12,9 @@ import (
 )
 
 // A contact for every range costs more than most searches need: the records of 127 take 30 kB. So beforehand a peer
-// learns only of contacts in each wide range. A search that has asked these, and has found nobody, wants more: contacts
-// for the ranges that are left, in place of those that did not answer, and then a second one for each range. It has a
-// few peers asked for them at once. The contacts they name are kept, for later searches.
+// learns only of contacts in each wide range. A search that has asked these contacts in vain wants more: contacts for
+// the other ranges, contacts in place of silent ones, and then a second contact for each range. A few peers are asked
+// for them at once. The contacts that they name are kept, for later searches.
 //
 // A search waits for the peers asked for it, and for peers asked for other searches shortly before. So a peer that
 // holds an inquiry open does not delay all later searches.
@@ -54,7 +54,7 @@ type News uint8
 const (
 	NoNews         News = iota
 	OneNear             // a peer of the own range
-	OneAlike            // a summary
+	OneAlike            // the summary of a similar peer
 	FirstElsewhere      // the first contact of another range
 )
 
