@@ -5,20 +5,20 @@ import (
 )
 
 const (
-	// disbelief is the time for which a link that failed again to bring tails that it claimed to hold is not asked for
-	// that origin. After a first failure it is briefDisbelief, because a message may have been lost.
+	// disbelief is the time for which a link is not asked for an origin's tails, after it claimed twice to hold them
+	// and did not bring them. After a first failure it is briefDisbelief, because a message may have been lost.
 	disbelief      = time.Minute
 	briefDisbelief = rumourEvery
 )
 
-// failure records that a link has not brought tails of an origin that it claimed to hold. There are few.
+// failure records that a link claimed to hold tails of an origin and has not brought them. There are few failures.
 type failure struct {
 	until time.Duration // before then the link is not believed to hold more than we do
 	lasts bool          // it has not brought any tails since
 }
 
-// fail notes a failure, if there is room to note anything of the link and the origin. The link is not believed for
-// most, or less.
+// fail notes a failure, if the link's position in the origin is noted. The link is then not believed for most, or after
+// a first failure for briefDisbelief if that is less.
 func (l *link) fail(tag uint64, now, most time.Duration) {
 	if _, known := l.known[tag]; !known {
 		return

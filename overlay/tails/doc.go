@@ -2,13 +2,13 @@
 // that of package overlay.
 //
 // An origin's state of an epoch has a number: 0 is the epoch's summary, and each signed Tail leads to a later one. The
-// machine makes the node's own tails, takes in those of others, and tells which peers have added or removed a key since
-// their summary.
+// machine makes the node's own tails, keeps the tails of others, and tells which peers have added or removed a key
+// since their summary.
 //
 // How they travel. An origin sends each tail to the peers that it is linked with. Every other peer has one of its links
 // feed it: that link sends it each tail of the origin as it comes. So each tail reaches each peer once, along a tree
-// for each origin, as in Plumtree (Leitão, Pereira, Rodrigues: "Epidemic Broadcast Trees", 2007). A peer that is not
-// fed yet hears of a number from its links, once, in some 13 bytes. It asks the best link that holds more.
+// for each origin, as in Plumtree (Leitão, Pereira, Rodrigues: "Epidemic Broadcast Trees", 2007). Links send a peer
+// that is not fed yet the number of a new state, once, in some 13 bytes. The peer asks the best link that holds more.
 //
 // Every two seconds a peer sends one link, in turn, a rumour: the origins that have advanced. Rumours reveal a branch
 // that is dead, late or a circle. The time that a feeder may be late follows from earlier times, by the estimator of
@@ -28,8 +28,8 @@
 //
 // The duties of the driver, and the guarantees on effects, are those of package overlay. Besides:
 //
-//   - nothing is taken in that its origin has not signed for the epoch held of it;
-//   - a tail that is not known here makes knowledge older, never wrong;
+//   - no tail is accepted unless its origin has signed it for the epoch whose summary is held;
+//   - a tail that is missing here makes knowledge older, never wrong;
 //   - memory is at most [Config.MaxChanges] changes of some 100 bytes each; no origin can use more than [maxChain] of
 //     them;
 //   - the machine sends a link no more than [Config.Room] allows.

@@ -71,7 +71,7 @@ func (m *Machine) oldestOfMost(from wire.PeerID, tailed bool) (at int, ok bool) 
 	return at, greedy != from
 }
 
-// retry takes in the items that came before the epoch of o.
+// retry handles the kept items that came before the epoch of o was known.
 func (m *Machine) retry(o *origin) {
 	waiting := m.early
 	m.early = nil

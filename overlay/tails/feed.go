@@ -17,15 +17,15 @@ const (
 	// relayAfter is the time for which a tail of another origin waits for more that go to the same link, and the least time
 	// between two numbers of one origin to a link.
 	relayAfter = 400 * time.Millisecond
-	// relayShare is the part of a link's rate that may go to the messages around tails.
+	// relayShare is the part of a link's rate that may go to the headers of messages, overheadBytes each.
 	relayShare = 0.01
 	// A feeder may be late by the usual time of others, at least leastPatience, at most mostPatience.
 	leastPatience = time.Second
 	mostPatience  = 8 * time.Second
 )
 
-// lateness estimates the time from a rumour to the tails: mean and mean deviation, as for the retransmission timer of
-// TCP.
+// lateness estimates the time from the announcement of a state until its tails come: mean and mean deviation, as for
+// the retransmission timer of TCP.
 type lateness struct{ mean, deviation time.Duration }
 
 func (t *lateness) sample(d time.Duration) {
@@ -65,8 +65,8 @@ func (m *Machine) unfeed(o *origin) {
 	o.feeder, o.moved = "", true
 }
 
-// uncover handles the end of an origin's feed. Another link is to feed its tails. If none is known to hold them, all
-// links that believe that we need no word of it are corrected.
+// uncover replaces an origin's feed that has ended: another link is to feed its tails. If no link is known to hold
+// them, all links that believe that we need no word of the origin get our state of it.
 func (m *Machine) uncover(o *origin) {
 	m.unfeed(o)
 	if p, ok := m.feederFor(o); ok {
@@ -76,7 +76,7 @@ func (m *Machine) uncover(o *origin) {
 	m.admit(o)
 }
 
-// admit tells our state of an origin to all links that believe that we need no word of it.
+// admit sends our state of an origin to all links that believe that we need no word of it.
 func (m *Machine) admit(o *origin) {
 	for _, l := range m.links {
 		if pos := l.known[o.tag]; pos.knows {
@@ -85,10 +85,10 @@ func (m *Machine) admit(o *origin) {
 	}
 }
 
-// feederFor returns the best link to feed an origin's tails, of those that hold as many as we do. Links that we feed
-// ourselves cannot. Of the others, links that feed us already come first while their rate allows it: a message costs
-// more than a tail, so a few links that carry many tails each are cheaper than many. Then the link comes first whose
-// rate for each origin is highest, this one included.
+// feederFor returns the best link to feed an origin's tails, of the links that hold at least our state. Links that we
+// feed ourselves are left out. Links that feed us already come first while their rate allows it: a message costs more
+// than a tail, so a few links that carry many tails each are cheaper than many. Then comes the link with the highest
+// rate for each origin that it would feed, this one included.
 func (m *Machine) feederFor(o *origin) (best wire.PeerID, ok bool) {
 	var most offer
 	for _, p := range m.order {
@@ -106,7 +106,7 @@ func (m *Machine) feederFor(o *origin) (best wire.PeerID, ok bool) {
 	return best, ok
 }
 
-// feedRate is the rate for each origin that it feeds, in bytes a second, from which on a link can feed more.
+// feedRate is the least rate for each origin, in bytes a second, that must remain for a link to feed one more origin.
 const feedRate = 1 << 10
 
 // offer is the rank of a link as a feeder.
@@ -123,13 +123,13 @@ func (a offer) less(b offer) bool {
 	return cmp.Or(cmp.Compare(a.each, b.each), cmp.Compare(a.lot, b.lot)) < 0
 }
 
-// lag has a state of an origin that we lack.
+// lag records that links claim to hold a later state of an origin than we do.
 type lag struct {
 	state uint32        // beyond ours
 	rival wire.PeerID   // the link that claims to hold it
 	since time.Duration // when a link first claimed to hold more than we do
 	asked time.Duration // when the feeder was last given time to bring it
-	again bool          // the feeder was asked again in that time
+	again bool          // the feeder was asked again since then
 }
 
 // ahead notes that a link holds a later state of an origin than we do. If the origin is linked, it will send its tails
@@ -158,8 +158,8 @@ func (m *Machine) ahead(o *origin, p wire.PeerID, number uint32) {
 	m.feed(o, p)
 }
 
-// caughtUp samples the time that announced tails took to come: since the first announcement, or from a feeder that
-// replaced a late one, since it was chosen. The waits for earlier feeders do not count.
+// caughtUp samples the time that announced tails took to come. It counts from the first announcement or, if the feeder
+// brought them, from the time at which the feeder was last given time. Waits for earlier feeders do not count.
 func (m *Machine) caughtUp(o *origin, from wire.PeerID) {
 	g := m.lagging[o.tag]
 	if g == nil || o.number() < g.state {

@@ -5,7 +5,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// alike returns the first and the last tag that an abbreviated group with a tag may stand for: it keeps three bytes.
+// alike returns the first and the last tag that may be abbreviated as the given tag is: to its first three bytes.
 func alike(tag uint64) (first, last uint64) {
 	const rest = 1<<40 - 1
 	return tag &^ rest, tag | rest
@@ -44,5 +44,5 @@ func (m *Machine) tagged(tag uint64) *origin {
 	return m.origins.at(tag)
 }
 
-// of returns the origin that is a peer; nil if there is none.
+// of returns the origin with a peer's id; nil if there is none.
 func (m *Machine) of(p wire.PeerID) *origin { return m.tagged(m.tagOf(p)) }

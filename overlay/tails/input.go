@@ -14,14 +14,14 @@ const maxMessage = 32 << 10
 // Changed carries the fingerprints that the node's collection gained and lost since the last Changed or Published.
 type Changed struct{ Added, Removed []summary.Fingerprint }
 
-// Leaving means that the node is about to close. Its links learn it.
+// Leaving means that the node is about to close. The machine informs its links.
 type Leaving struct{}
 
 // Unreachable means that the connection with a linked peer was lost, and another could not be made.
 type Unreachable struct{ Peer wire.PeerID }
 
 // Outdated means that the knowledge of a linked peer was too old to replace a question. The peer is asked for the state
-// of its tails, and again soon, as long as that is needed.
+// of its tails. It then repeats the state after short pauses, which double.
 type Outdated struct{ Peer wire.PeerID }
 
 // Received is a message of a linked peer.
@@ -29,7 +29,7 @@ type Received struct {
 	From   wire.PeerID
 	Items  []wire.TailItem
 	Waited time.Duration // in the driver's queue, behind messages of all links
-	Opened bool          // the signatures that Unverified asked for were verified: one that is not good now is bad
+	Opened bool          // the signatures that Unverified asked for were verified: if one is still not good, it is bad
 }
 
 func (Changed) For() event.Machines     { return event.Tails | event.Core }

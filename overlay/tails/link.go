@@ -17,7 +17,7 @@ type link struct {
 	tag      uint64        // of the peer's own tails
 	lot      uint32        // drawn once, for choices between equal links
 	lost     uint8         // repetitions after a loss that were lost as well
-	doubts   uint8         // peers doubted on its word since the time doubted
+	doubts   uint8         // peers doubted on its word since the time in field doubted
 	hides    bool          // it holds keys that no summary shows
 	spoke    bool          // it has sent a message
 	wrote    time.Duration // when the last message went to it
@@ -28,7 +28,7 @@ type link struct {
 	again    time.Duration // when messages that may have been lost are, or were, repeated
 	muted    time.Duration // nothing is taken from it before then
 	doubted  time.Duration
-	came     time.Duration // its last message
+	came     time.Duration // when its last message came
 	lag      time.Duration // time that its messages wait in the driver, see waited
 	// Each by the tag of an origin.
 	known    map[uint64]position
@@ -44,7 +44,7 @@ type position struct {
 	told   time.Duration // when our position was last sent to it
 	number uint32
 	direct bool // it is linked with the origin
-	fed    bool // another feeds it
+	fed    bool // another peer feeds it
 	wants  bool // we feed it
 	knows  bool // it knows that we need no word from it
 }
@@ -58,7 +58,7 @@ type pending struct {
 type due uint8
 
 const (
-	tell due = iota // the number
+	tell due = iota // the number of our state
 	ask             // the number, even if it has been sent
 	gap             // the number, and that tails from state 0 are needed
 	push            // the number, and tails
@@ -96,7 +96,7 @@ func (l *link) know(tag uint64, p position) {
 	}
 }
 
-// strip forgets a full link's positions of origins that are not known here.
+// strip forgets a link's positions in origins that are not known here, if there is no room for further positions.
 func (m *Machine) strip(l *link) {
 	if len(l.known) < maxKnown {
 		return
@@ -143,8 +143,8 @@ func (m *Machine) serve(p wire.PeerID, l *link) {
 }
 
 const (
-	// changedPulse is the longest time until a link hears the state of our own tails once more after it heard a new one;
-	// mostPulse is the longest at all times.
+	// changedPulse is the longest pause after which a link that heard a new state of our own tails hears it again.
+	// mostPulse is the longest of all later pauses.
 	changedPulse = 30 * time.Second
 	mostPulse    = 30 * time.Minute
 )

@@ -32,7 +32,7 @@ type Config struct {
 	Busy func(wire.PeerID) bool
 	// Rate returns the rates of a link, to a peer and from it, in bytes a second; nil: all links are fast, and equal.
 	Rate func(wire.PeerID) (out, in float64)
-	// Pulse returns the time, at first, after which a link hears the state of the node's own tails again. Required.
+	// Pulse returns the first pause before a link hears the state of the node's own tails again. Required.
 	Pulse func() time.Duration
 
 	// Hides reports whether the node holds keys that a peer may find here and no summary shows. Then the peer asks this
@@ -46,8 +46,8 @@ type Config struct {
 // Limits bounds what links can make a machine believe. Zero values mean the stated defaults, and no node has others.
 // Tests and experiments loosen one to show the attack that it withstands.
 type Limits struct {
-	// Disbelief is the time for which a link that has failed again to bring tails that it claimed to hold is not believed;
-	// 0: 1 min. Below 0: it is believed at once.
+	// Disbelief is the time for which a link is not believed, after it claimed twice to hold an origin's tails and did
+	// not bring them; 0: 1 min. Below 0: it is believed at once.
 	Disbelief time.Duration
 	// Behind is the quantile of the links' waiting times by which the driver's lag is measured; 0: 0.5.
 	Behind float64
@@ -55,23 +55,23 @@ type Limits struct {
 
 const (
 	tickEvery = 100 * time.Millisecond
-	// tellAfter is the time that a link is left to hear from others first; at random, up to twice as long.
+	// tellAfter is the time given to others to announce a number to a link before us; a random part of it is added.
 	tellAfter = tickEvery
 	// rideAfter is the time for which a number then waits for a message that goes to the link anyway.
 	rideAfter = relayAfter
-	// lostPause is the time after a loss until the link hears the same again. A loss soon after that doubles it, up to
-	// mostLost times, until the same time has passed without a loss.
+	// lostPause is the time from a loss until messages to the link are repeated. It doubles, up to mostLost times, with
+	// each loss that follows a repetition within the same time.
 	lostPause = time.Second
 	mostLost  = 4
 	// lostWithin is the time after sending within which the driver may report that a message was dropped.
 	lostWithin = roomAfter
-	// tidyEvery is the time between looks for origins that the overlay has forgotten.
+	// tidyEvery is the time between searches for origins that the overlay has forgotten.
 	tidyEvery = time.Minute
 	// muteFor is the time for which nothing is taken from a peer that sent a wrong tail.
 	muteFor = roomAfter
 
 	messageBytes  = 2  // bytes around items
-	overheadBytes = 40 // bytes of headers below the stream that a message costs a line at least
+	overheadBytes = 40 // least bytes of headers, below the stream, that a message costs a line
 )
 
 // Machine is the machine. Make one with [New]. Not safe for concurrent use.
@@ -224,7 +224,7 @@ func (m *Machine) lost(p wire.PeerID) {
 		return
 	}
 	switch {
-	case m.now < l.again: // it will hear it again
+	case m.now < l.again: // messages will be repeated anyway
 	case l.again > 0 && m.now < l.again+lostPause<<l.lost:
 		l.lost = min(l.lost+1, mostLost)
 		l.again = m.now + lostPause<<l.lost
@@ -300,8 +300,8 @@ func (m *Machine) learned(p wire.PeerID) {
 	m.retry(o)
 }
 
-// tidy drops, once every tidyEvery, the origins without a summary held, and the positions of full links in unknown
-// origins.
+// tidy drops, once every tidyEvery, the origins of which no summary is held. It also drops positions of links in
+// unknown origins, see strip.
 func (m *Machine) tidy() {
 	if !m.due.Take(dueTidy, m.now) {
 		return
@@ -350,7 +350,7 @@ func (m *Machine) release(o *origin) {
 	}
 }
 
-// received takes in a message.
+// received handles a message of a linked peer.
 func (m *Machine) received(in Received) {
 	l := m.links[in.From]
 	if l == nil {
@@ -383,7 +383,7 @@ func (m *Machine) item(from wire.PeerID, l *link, it wire.TailItem, opened bool)
 	}
 }
 
-// unknown takes in an item of an epoch that is unknown, or no longer known.
+// unknown handles an item of an epoch that is not known yet, or no longer.
 func (m *Machine) unknown(from wire.PeerID, l *link, it wire.TailItem) {
 	switch tag := it.Group.OriginTag(); {
 	case !it.Short:
@@ -401,7 +401,7 @@ func (m *Machine) unknown(from wire.PeerID, l *link, it wire.TailItem) {
 	m.keep(from, it)
 }
 
-// about takes in an item of a known origin. sure is set if it can be of no other.
+// about handles an item of a known origin. sure is set if the item cannot be of another origin.
 func (m *Machine) about(from wire.PeerID, l *link, o *origin, it wire.TailItem, sure, opened bool) {
 	pos := l.known[o.tag]
 	pos.epoch, pos.number = o.epoch, it.Number
@@ -465,7 +465,7 @@ func (m *Machine) about(from wire.PeerID, l *link, o *origin, it wire.TailItem, 
 	case needs && it.Number < o.number():
 		l.enqueue(o.tag, tell, m.now-rideAfter)
 	case m.covered(o):
-		pos.knows = true // if we say nothing
+		pos.knows = true // by our silence
 		l.know(o.tag, pos)
 	}
 }
@@ -496,8 +496,8 @@ func (m *Machine) advanced(o *origin, from wire.PeerID) {
 	}
 }
 
-// waitFor returns the time that the peers of an origin wait before they announce a tail to a link, each another time.
-// Meanwhile the link may hear of it from others, and announce that. Peers with slow lines wait longer.
+// waitFor returns the time to wait before an origin's new state is announced to a link. It differs by link and state.
+// Meanwhile the link may hear of the state from others, and announce it here. Slow links wait longer.
 func (m *Machine) waitFor(o *origin, p wire.PeerID) time.Duration {
 	return tellAfter + time.Duration(lot(p, o.tag, o.number())%16)*tellAfter/16 + m.fill(p)
 }

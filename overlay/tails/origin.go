@@ -15,8 +15,8 @@ const (
 	// tailsPerSecond is the number of tails of one origin that are taken in a second, tailBurst the number after a pause.
 	tailsPerSecond = 20
 	tailBurst      = 60
-	// rateAfter is the time for which no tails of an origin are taken in after too many came, roomAfter the same if there
-	// is no room.
+	// rateAfter is the time for which an origin's tails are refused after too many came, roomAfter the time after a
+	// tail for which there was no room.
 	rateAfter = time.Second
 	roomAfter = 10 * time.Second
 )
@@ -30,10 +30,10 @@ type origin struct {
 	chain   []*Tail // in force: the first starts at state 0, each other where the one before ends
 	held    int     // fingerprints in chain
 	state   map[summary.Fingerprint]bool
-	doubt   time.Duration // when a peer last could not reach it
+	doubt   time.Duration // when this node or a link last could not reach it
 	told    time.Duration // when this node last told links that it cannot reach the origin
-	recent  float64       // tails that came, less those that time has made up for
-	counted time.Duration
+	recent  float64       // tails that came, less tailsPerSecond for each second since
+	counted time.Duration // when recent was last brought up to date
 	waits   time.Duration // no tails are taken in before then
 
 	feeder wire.PeerID // the link that sends us each tail; "": the origin itself, or nobody
@@ -41,7 +41,7 @@ type origin struct {
 	moved  bool        // its tails now come from another link than the latest did
 }
 
-// group returns the name of the epoch.
+// group returns the group that names the origin's epoch.
 func (o *origin) group() group.ID { return group.New(o.tag, o.epoch) }
 
 // number returns the state that the chain leads to.
@@ -77,8 +77,8 @@ func (o *origin) before(state uint32) (n int, ok bool) {
 	return 0, false
 }
 
-// since returns the signed tails that lead a peer on from a state: all of them if the chain has no end there. They must
-// not be changed.
+// since returns the signed tails that lead a peer on from a state. If no tail of the chain ends there, they follow the
+// last tail that the peer certainly has in force, too. They must not be changed.
 func (o *origin) since(state uint32) (out [][]byte) {
 	n, ok := o.before(state)
 	if !ok {

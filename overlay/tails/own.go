@@ -26,8 +26,8 @@ func (m *Machine) Bears(changes int) bool {
 		len(m.own.chain) < maxSegments-1
 }
 
-// changed makes the tail to the next state of our own. It covers as many as fit of the states that its number asks for.
-// If it cannot be made, tails of this epoch carry no more.
+// changed makes the tail to our next state. The tail covers the states that covers asks for, or fewer if they do not
+// fit. If it cannot be made, tails of this epoch carry no more changes.
 func (m *Machine) changed(in Changed) {
 	if !m.Bears(len(in.Added)+len(in.Removed)) || len(in.Added)+len(in.Removed) == 0 {
 		return

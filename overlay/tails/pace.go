@@ -15,7 +15,7 @@ const (
 )
 
 // Pause returns the time that an origin waits after a tail. line is the rate of its line for summaries, in bytes a
-// second. The line must carry tails of all other origins as often as it makes them carry its own.
+// second. The line must carry tails of all other origins as often as their lines must carry tails of this one.
 func Pause(line float64, links, origins int) time.Duration {
 	times := max(float64(links)/ownShare, float64(origins)/allShare)
 	return time.Duration(paceBytes * times / line * float64(time.Second))

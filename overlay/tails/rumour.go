@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// rumourEvery is the time between rumours, each to the next link in turn, of all that has advanced.
+// rumourEvery is the time between rumours. Each goes to the next link in turn, with the origins that have advanced.
 const rumourEvery = 2 * time.Second
 
 // rumour sends the next link in turn our states of the origins that have advanced since its last rumour: messages may

@@ -96,8 +96,8 @@ func (t *Tail) appendBinary(b []byte) []byte {
 	return b
 }
 
-// parseTail is the inverse of appendBinary: it accepts only what that writes, and returns summary.ErrVersion,
-// ErrMalformed or ErrLimit otherwise. It allocates at most 25 times the size of b, which is at most MaxTail.
+// parseTail is the inverse of appendBinary: it accepts only bytes that appendBinary writes, and returns
+// summary.ErrVersion, ErrMalformed or ErrLimit otherwise. It allocates at most 25 times the size of b, at most MaxTail.
 func parseTail(b []byte) (*Tail, error) {
 	number, from, rest, err := parseNumbers(b)
 	if err != nil {

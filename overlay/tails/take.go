@@ -13,15 +13,15 @@ import (
 type taken int
 
 const (
-	done       taken = iota // they are in force, or old
+	done       taken = iota // they are in force, old or refused
 	apart                   // they start at a state that is not known here
 	unverified              // their signatures are yet to be verified
 	unsigned                // a tail is not signed, as far as can be seen here
 )
 
-// take takes in tails of an origin. sure is set if they can be of no other. A peer that passes on a tail that does not
-// parse is at fault. If a tail parses and is not signed, only the origin itself can be at fault: it may have signed two
-// headers for the epoch, so that each half of its links takes the other half's tails for forged.
+// take verifies tails of an origin, and puts them in force. sure is set if they cannot be another's. A peer that passes
+// on a tail that does not parse is at fault. If a tail parses and is not signed, only the origin can be at fault. It
+// may have signed two headers for the epoch, so that each half of its links takes the other half's tails for forged.
 func (m *Machine) take(from wire.PeerID, o *origin, signed [][]byte, sure, opened bool) (how taken) {
 	h, ok := m.cfg.Header(o.peer)
 	if !ok || h.Epoch != o.epoch {
