@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	redialAfter    = 15 * time.Second // after a failed dial, times the failures in a row
-	redialMost     = 90 * time.Second
+	redialAfter    = 15 * time.Second // pause of a peer after a failed dial, times the failures in a row
+	redialMost     = 90 * time.Second // the longest pause after failed dials
 	refusedFor     = time.Minute      // time before a peer that was full, or whose claims were refuted, is chosen again
 	refusedMost    = 30 * time.Minute // the same after several such times in a row
 	connectsATime  = 2                // new neighbours in one round
 	settledOrigins = 3 * time.Second  // no new origin for this time: the samples are in, and overlaps can be compared
-	latestChoice   = 20 * time.Second // overlaps are compared after this time, even if new origins keep coming
+	latestChoice   = 20 * time.Second // from this time after the start, new origins delay the comparison no more
 	acceptWithin   = 30 * time.Second // a neighbour that has not accepted within this time is given up
 	keepFor        = 10 * time.Second // least time that a neighbour by overlap is kept
 	keepLonger     = 5 * time.Minute  // the same where ranges are narrower than the network: much there changes to and fro
@@ -39,15 +39,15 @@ type Known struct {
 
 	// Within reports whether an entry is in our range; nil: the range is everybody.
 	Within func(*directory.Entry) bool
-	// Parts is the depth of the parts that our range, of depth Depth, is divided into where it is far wider than those of
-	// other peers; 0: it is not. Place returns the place of an entry.
+	// Depth is the depth of our range. If the range is far wider than others, Parts is the depth of its parts, each of
+	// which needs a neighbour; else 0. Place returns the place of an entry.
 	Parts, Depth int
 	Place        func(*directory.Entry) space.Place
 	// Starting is set while our range may soon change: links into it would be of no use, and most others neither.
 	Starting bool
 }
 
-// Choose fills the slots, and swaps neighbours by overlap whose intervals separate. Call it about once a second.
+// Choose fills the slots, and swaps a neighbour by overlap for a clearly better peer. Call it about once a second.
 func (t *Topology) Choose(now time.Duration, known Known) {
 	t.dropSilent(now, known.Peers)
 	room := connectsATime
@@ -71,7 +71,7 @@ func (t *Topology) Choose(now time.Duration, known Known) {
 		t.dropExtra(known.Idle)
 	}
 	free := t.cfg.slots() - t.count(Similar) - t.count(Near) - t.count(Ranged)
-	if t.within != nil || known.Starting { // nobody stands in for similar peers, which gossip finds
+	if t.within != nil || known.Starting { // the slots by overlap stay free until gossip finds similar peers
 		free = min(free, t.cfg.slots()-t.similarSlots()-region.RangeLinks)
 		random = linkedFirst
 	}
@@ -101,7 +101,7 @@ func (t *Topology) candidates(now time.Duration, peers Peers, k Kind, may func(*
 	return out
 }
 
-// eligible reports whether an entry is a candidate for kind k. With refuted claims it is none for Similar.
+// eligible reports whether an entry is a candidate for kind k. An entry with refuted claims is none for Similar.
 func (t *Topology) eligible(now time.Duration, e *directory.Entry, k Kind, may func(*neighbour) bool) bool {
 	if e == nil || e.Record().Envelope == nil || now < t.retry[e.Index()].End() || e.Covered() ||
 		k == Similar && e.Refuted() || k == Ranged && !t.within(e) {
@@ -138,7 +138,7 @@ func (t *Topology) recast(peers Peers) {
 	}
 }
 
-// rangedSlots returns the number of neighbours to choose in our range: fewer where others have chosen us, but always
+// rangedSlots returns the number of neighbours to choose in our range: fewer where others have chosen us, but at least
 // half of RangeLinks.
 func (t *Topology) rangedSlots(peers Peers) int {
 	theirs := 0
@@ -239,7 +239,7 @@ func (t *Topology) swap(now time.Duration, peers Peers) {
 	}
 }
 
-// dropRefuted gives up neighbours by overlap that do not hold what they claim. One that comes back is audited at once.
+// dropRefuted gives up neighbours by overlap that do not hold what they claim. Any that comes back is audited at once.
 func (t *Topology) dropRefuted(now time.Duration, peers Peers) {
 	for p := range t.linkedOf(Similar) {
 		if e := peers.Lookup(p); e != nil && e.Refuted() {
@@ -296,9 +296,9 @@ func (t *Topology) Missed(now time.Duration, e *directory.Entry) {
 	t.auditOf(now, e)
 }
 
-// dropExtra gives up a random neighbour once accepted neighbours by overlap need its slot. It draws the neighbour at
-// random, so that whoever makes identities cannot choose one that stays. It spares peers that are about to
-// send something.
+// dropExtra gives up a random neighbour once neighbours by overlap that have accepted need its slot. It draws the
+// neighbour at random, so that an attacker cannot make an identity that stays. It spares peers that are about to send
+// something.
 func (t *Topology) dropExtra(idle func(wire.PeerID) bool) {
 	accepted := 0
 	for _, nb := range t.neighbours {

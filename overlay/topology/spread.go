@@ -29,8 +29,8 @@ func (s *spreading) refused() { s.wait = min(max(2*s.wait, swapEvery), keepLonge
 
 func (s *spreading) accepted() { s.wait /= 2 }
 
-// refused notes that a spread neighbour that has not accepted does not take us. A peer that cannot be reached tells
-// nothing of the room that others have.
+// refused delays the next look if p, which does not take us, is a spread neighbour that has not accepted. It is not
+// called for a peer that cannot be reached: that tells nothing of the room that others have.
 func (t *Topology) refused(p wire.PeerID) {
 	if nb, is := t.neighbours[p]; is && nb.kind == Spread && !nb.accepted {
 		t.spreading.refused()

@@ -27,7 +27,7 @@ const (
 	Near
 	// Inbound neighbours chose us.
 	Inbound
-	// Ranged neighbours are drawn from our range, where that is not everybody: what is known of it comes from them.
+	// Ranged neighbours are drawn from our range, if it is not everybody: they bring news of the range.
 	Ranged
 	// Spread neighbours are drawn from all parts of our range, where it is far wider than those of other peers.
 	Spread
@@ -131,7 +131,7 @@ func (t *Topology) Close(p wire.PeerID) {
 	if at, ok := slices.BinarySearch(t.linked, p); ok {
 		t.linked = slices.Delete(t.linked, at, at+1)
 	}
-	t.refused(p) // a peer without room for connections refuses so, too
+	t.refused(p) // a peer without room may close the connection in place of a refusal
 	t.lose(p)
 }
 
@@ -141,7 +141,7 @@ func (t *Topology) isLinked(p wire.PeerID) bool {
 }
 
 // Hear acts on the neighbourhood that a linked peer's hello declares; e is its entry, nil if it has none. With refuse,
-// it is not accepted as a neighbour that has chosen us, as if there were no room.
+// a peer that chooses us is turned away, as if there were no room.
 func (t *Topology) Hear(now time.Duration, p wire.PeerID, h wire.Hello, e *directory.Entry, refuse bool) {
 	nb, is := t.neighbours[p]
 	switch {
@@ -196,7 +196,7 @@ func (t *Topology) group(p wire.PeerID) string {
 	return "peer " + string(p)
 }
 
-// Refused notes that a peer takes us neither for a neighbour nor for a link; e is its entry, nil if it has none. The
+// Refused notes that a peer has refused us as a neighbour, or a link with us; e is its entry, nil if it has none. The
 // peer is not chosen for a while.
 func (t *Topology) Refused(now time.Duration, p wire.PeerID, e *directory.Entry) {
 	if t.IsNeighbour(p) {
