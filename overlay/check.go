@@ -11,7 +11,7 @@ func (o *Overlay) Check() error {
 	return errors.Join(o.directory.Check(o.now), o.exchange.Check(o.now), o.topology.Check(o.directory), o.region.Check())
 }
 
-// String describes the machines, each in a line and one for each entry, link, neighbour and contact.
+// String describes the machines, with a line for each machine, entry, link, neighbour and contact.
 func (o *Overlay) String() string {
 	return fmt.Sprint(o.directory, o.exchange, o.topology, o.region)
 }

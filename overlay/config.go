@@ -23,7 +23,7 @@ type Config struct {
 	Seed summary.SeedTag // of the network: summaries of other networks are refused, those under other seed numbers not understood
 
 	// Previous is the seed that the network is rotating from, another number of the same name. Until PreviousUntil, an
-	// instant on the core's clock, summaries under it are taken in too, and our own may be published under either.
+	// instant on the core's clock, summaries under it are accepted, too, and our own may be published under either.
 	// PreviousUntil <= 0: there is no previous seed.
 	Previous      summary.Seed
 	PreviousUntil time.Duration
@@ -64,13 +64,13 @@ type Config struct {
 	// Newest returns the newest record of a peer, which the directory then keeps: the verified one that came, the one held
 	// (nil: none is), or a record held earlier. nil: each record that comes counts as newer.
 	Newest func(p wire.PeerID, held, came []byte) []byte
-	// NewPrefix makes the prefix of no parts of a header; nil: summary.NewPrefix. A driver of many peers shares them.
+	// NewPrefix makes the prefix without parts of a header; nil: summary.NewPrefix. A driver of many peers shares it.
 	NewPrefix func(summary.Header) (*summary.Prefix, error)
 	// Extend verifies a run and extends a prefix by it; nil: (*summary.Prefix).Extend. A driver supplies a shared cache
 	// here.
 	Extend func(*summary.Prefix, summary.Run) (*summary.Prefix, error)
-	// RunRelative and ExtendRelative code parts given another summary, and decode them; nil: those of package summary. A
-	// driver supplies a shared cache here.
+	// RunRelative and ExtendRelative encode parts relative to another summary, and decode them; nil: the functions of
+	// package summary. A driver supplies a shared cache here.
 	RunRelative    func(p *summary.Prefix, first, end int, base *summary.Prefix, baseParts int) (summary.Relative, error)
 	ExtendRelative func(p, base *summary.Prefix, r summary.Relative) (*summary.Prefix, error)
 
@@ -103,7 +103,7 @@ const UndeclaredRate = exchange.UndeclaredRate
 // FirstRate is the assumed rate at first, in bit/s, of a receiver's line that is not declared.
 const FirstRate = exchange.FirstRate
 
-// The levels of directory's estimates.
+// Levels of the directory's estimates; package directory explains each.
 const (
 	Confidence = directory.Confidence
 	SureMatch  = directory.SureMatch
@@ -116,7 +116,7 @@ const (
 )
 
 const (
-	// maxSpread is the most spread neighbours, spreadRate the part of the line, in bit/s, that each needs.
+	// maxSpread caps the spread neighbours; spreadRate is the rate of the line, in bit/s, that each of them needs.
 	maxSpread  = 256
 	spreadRate = 256_000
 )
@@ -196,8 +196,8 @@ func (c *Config) directory() directory.Config {
 	}
 }
 
-// exchange returns the exchange's part of the configuration; up and down are the declared rates. summary returns what the
-// directory holds.
+// exchange returns the exchange's part of the configuration. up and down are the declared rates in bit/s; 0: none is.
+// summary returns the prefix that the directory holds of a group.
 func (c *Config) exchange(up, down uint64, summary func(group.ID, int) *summary.Prefix) exchange.Config {
 	return exchange.Config{
 		Self: c.Self, Up: c.Up, Down: c.Down, DeclaredUp: up, DeclaredDown: down, Share: c.Share, Format: c.Format, RunRelative: c.RunRelative,

@@ -1,6 +1,6 @@
 // Package overlay holds what a peer knows of others, and how it comes to know it.
 //
-// It joins four machines and only passes between them. The directory keeps the summaries of others (package directory),
+// It joins four machines and passes news between them. The directory keeps the summaries of others (package directory),
 // the exchange brings them (package exchange), and the topology chooses neighbours (package topology). The region
 // determines the part of the network that this peer covers, and the peers to ask about the rest (package region). Each
 // machine explains its words, and has invariants ([Overlay.Check]) and a stable String. Package event has the inputs
@@ -8,7 +8,7 @@
 //
 //   - The overlap of a peer is the part of our collection that it holds, by estimate.
 //   - A share is a part of a whole, as a fraction: of a rate, of memory, of room, of all places.
-//   - An ask is for parts of a summary; an ask of another peer to us is a want. An inquiry is for peers.
+//   - An ask requests parts of a summary; another peer's ask to us is a want. An inquiry requests names of peers.
 //
 // It is a machine without I/O. [Overlay.Step] takes one [Input] and the time and returns the [Effect]s that the driver
 // must carry out, in order. There are no goroutines, clocks, files or sockets here, and the only randomness is the

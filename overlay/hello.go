@@ -10,8 +10,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// onHello takes in a peer's hello: the directory its records, the exchange its rates, and the topology its word on who
-// is whose neighbour.
+// onHello passes on the contents of a linked peer's hello: its records to the directory, its rates to the exchange, and
+// the neighbourhood that it declares to the topology.
 func (o *Overlay) onHello(now time.Duration, in event.HelloReceived) {
 	if !o.exchange.IsLinked(in.Peer) {
 		return
@@ -94,8 +94,8 @@ func (o *Overlay) onLinkRefused(now time.Duration, in event.LinkRefused) {
 	o.act(now)
 }
 
-// mostWide is the number of inbound neighbours that may cover far more than we do. Where many peers are strong, each of
-// them would otherwise have a link to everybody.
+// mostWide caps the inbound neighbours that cover far more than we do. Where many peers are strong, each of them would
+// otherwise have a link to everybody.
 const mostWide = 4
 
 // wideNeighbours returns the number of inbound neighbours that cover far more than we do.

@@ -37,7 +37,7 @@ func (o *Overlay) onInquiry(now time.Duration, in event.Asked, q wire.Inquiry) {
 	}
 }
 
-// answer sends an asker names, and reports whether it had a share of our line left: else it gets none.
+// answer sends names to an asker, or none if the asker has no share of our line left. It reports whether it had one.
 func (o *Overlay) answer(now time.Duration, in event.Asked, names wire.Names) bool {
 	had := o.exchange.Serve(now, in, exchange.Cost(names))
 	if !had {
@@ -47,7 +47,7 @@ func (o *Overlay) answer(now time.Duration, in event.Asked, names wire.Names) bo
 	return had
 }
 
-// onNames takes in an answer to an inquiry.
+// onNames learns the peers and the summaries in an answer to an inquiry.
 func (o *Overlay) onNames(now time.Duration, from wire.PeerID, names wire.Names) {
 	if !o.region.Answered(now, from, names.Depth) {
 		return
@@ -64,7 +64,7 @@ func (o *Overlay) onNames(now time.Duration, from wire.PeerID, names wire.Names)
 	o.contactsNamed(from)
 }
 
-// learnPeer takes in a peer that another names: as an entry if it is of our range, else as a contact.
+// learnPeer keeps a peer that another one names: as an entry if it is in our range, else as a contact. It returns news.
 func (o *Overlay) learnPeer(now time.Duration, from wire.PeerID, n wire.Named) region.News {
 	r := n.Record
 	if r.Peer == o.cfg.Self {
@@ -88,8 +88,8 @@ func (o *Overlay) learnPeer(now time.Duration, from wire.PeerID, n wire.Named) r
 	return region.NoNews
 }
 
-// introduce takes in a summary that a peer passes on unasked: its own, or that of a peer similar to us. It reports
-// whether any part of it is new.
+// introduce keeps the first parts of a summary that came with an inquiry or an answer: the sender's own, or that of a
+// peer similar to us. It reports whether any part is new.
 func (o *Overlay) introduce(now time.Duration, from wire.PeerID, i wire.Parts) bool {
 	h, err := o.cfg.OpenHeader(i.Envelope)
 	if err != nil || h.Seed != o.cfg.Seed || i.Run.First != 0 || h.Origin == string(o.cfg.Self) {
@@ -143,7 +143,7 @@ func (o *Overlay) onContactsWanted(in event.ContactsWanted) {
 	o.effects.Emit(event.ContactsNamed{Search: in.Search, Asked: len(to), Awaited: o.region.AwaitedBy(in.Search)})
 }
 
-// contactsNamed informs the searches that wait for a peer that it has answered, or has not in time.
+// contactsNamed informs the searches that wait for a peer's answer: it has come, or is no longer awaited.
 func (o *Overlay) contactsNamed(from wire.PeerID) {
 	for _, search := range o.region.Release(from) {
 		o.effects.Emit(event.ContactsNamed{Search: search, Awaited: o.region.AwaitedBy(search)})

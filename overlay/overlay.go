@@ -32,7 +32,7 @@ type Overlay struct {
 // The tasks that are done only when due.
 const (
 	dueTick   = iota // budgets are credited, and waiting messages are sent
-	dueChoice        // all is looked through, and neighbours are chosen
+	dueChoice        // the entries are gone through, and neighbours are chosen
 	dueTasks         // number of tasks
 )
 
@@ -130,7 +130,7 @@ func (o *Overlay) take(now time.Duration, in event.Input) {
 	}
 }
 
-// onAsked takes in a question of a peer.
+// onAsked passes a question of a peer to the machine that answers it.
 func (o *Overlay) onAsked(now time.Duration, in event.Asked) {
 	switch q := in.Question.(type) {
 	case wire.PartsRequest:
@@ -142,7 +142,7 @@ func (o *Overlay) onAsked(now time.Duration, in event.Asked) {
 	}
 }
 
-// onAnswered passes on the answer to a question of ours, or its failure.
+// onAnswered passes on the answer to a question of ours, or the failure of the question.
 func (o *Overlay) onAnswered(now time.Duration, in event.Answered) {
 	from := in.To.Peer
 	switch q := in.Question.(type) {
@@ -193,7 +193,7 @@ func (o *Overlay) act(now time.Duration) {
 	}
 }
 
-// publish takes in a new epoch of our own.
+// publish makes a new epoch of our own known to the directory, the exchange and the region.
 func (o *Overlay) publish(now time.Duration, in event.Published) {
 	if e := o.directory.Publish(now, in); e != nil {
 		o.exchange.Published(now, e.Index())
@@ -224,7 +224,7 @@ func (o *Overlay) closeLink(now time.Duration, in event.LinkClosed) {
 	o.topology.Close(in.Peer)
 }
 
-// onCatalogue takes in the lines of a linked peer's catalogue.
+// onCatalogue handles the lines of a linked peer's catalogue.
 func (o *Overlay) onCatalogue(now time.Duration, in event.CatalogueReceived) {
 	if !o.exchange.Came(now, in.From, in.Bytes) {
 		return
@@ -246,7 +246,7 @@ func (o *Overlay) onCatalogue(now time.Duration, in event.CatalogueReceived) {
 	o.exchange.ServeAtOnce(now, in.From)
 }
 
-// onParts has a run or a delta verified and taken in.
+// onParts has the directory verify and keep a run or a delta that came. The exchange learns the outcome.
 func (o *Overlay) onParts(now time.Duration, in event.PartsReceived) {
 	o.exchange.Arrived(now, in, o.directory.Foreign(in.Group.OriginTag()))
 	a, ok := o.admit(now, in)
@@ -261,7 +261,7 @@ func (o *Overlay) onParts(now time.Duration, in event.PartsReceived) {
 	o.exchange.Took(now, a, r)
 }
 
-// admit reports whether a run or a delta is to be taken in.
+// admit reports whether a run or a delta that came is to be verified and kept.
 func (o *Overlay) admit(now time.Duration, in event.PartsReceived) (a exchange.Arrival, ok bool) {
 	tag := in.Group.OriginTag()
 	if in.Transport != event.Message {
@@ -306,8 +306,8 @@ func (o *Overlay) tick(now time.Duration) {
 	o.effects.Emit(event.Wake{At: o.nextWake()})
 }
 
-// tidy does what is due in the directory. It removes stale entries, unless a link still offers parts of them, and has the
-// directory compact prefixes, drop old bases and fade answers. It forgets deltas to epochs that are no longer the newest.
+// tidy removes stale entries, unless a link still offers parts of them. It has the directory compact prefixes, drop old
+// bases and fade answers. It forgets deltas to epochs that are no longer the newest.
 func (o *Overlay) tidy(now time.Duration) {
 	stale := o.directory.Step(now)
 	o.pass()

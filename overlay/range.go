@@ -22,8 +22,8 @@ func (o *Overlay) chooseDepth(now time.Duration) {
 	}
 }
 
-// forgetOutside forgets the peers outside of the range of which nothing is held, once the depth stands still. Useful
-// ones become contacts.
+// forgetOutside forgets, once the depth stands still, unlinked peers outside of the range without a part held. Useful
+// peers among them become contacts.
 func (o *Overlay) forgetOutside(now time.Duration) {
 	if !o.region.Settled(now) {
 		return
@@ -52,7 +52,7 @@ func (o *Overlay) keepToRoom() {
 	o.pass()
 }
 
-// comeBack has all links announce again what there was no room for, once there is room.
+// comeBack asks all links, once there is room again, to repeat the announcements that there was no room for.
 func (o *Overlay) comeBack(now time.Duration) {
 	if !o.directory.Missed(now) {
 		return

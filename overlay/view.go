@@ -28,7 +28,7 @@ type Candidate struct {
 // Candidates returns the peers whose held prefix contains a key, in the order of the directory. f is the key's
 // fingerprint under [Config.Seed]; the key itself is hashed again for summaries under [Config.Previous], if there may
 // be any. Peers of which no part is held are not included. Package index states the cost; with [Config.Loop] it is one
-// look into every prefix held.
+// lookup in every prefix held.
 func (o *Overlay) Candidates(key []byte, f summary.Fingerprint) []Candidate {
 	found := o.directory.Candidates(key, f)
 	if len(found) == 0 {
@@ -45,8 +45,8 @@ func (o *Overlay) Candidates(key []byte, f summary.Fingerprint) []Candidate {
 	return out
 }
 
-// Ignored returns the number of lines of catalogues not taken in so far, because there was no room for origins that
-// nobody vouches for.
+// Ignored returns the number of lines of catalogues ignored so far, because there was no room for origins that nobody
+// vouches for.
 func (o *Overlay) Ignored() int { return o.directory.Ignored() }
 
 // FalseMatches returns the expected number of peers that match a key nobody holds: the sum of the false-positive rates
@@ -137,8 +137,8 @@ func (o *Overlay) Similar(n int) []Alike {
 	return out[:min(len(out), n)]
 }
 
-// Vouched returns the depth of the widest range around this peer that it can vouch for. All origins of that range that
-// it heard of are known, and they are not far fewer than there should be.
+// Vouched returns the depth of the widest range around this peer that it can vouch for. It knows all origins of that
+// range that it heard of, and not far fewer origins than it expects there.
 func (o *Overlay) Vouched() int { return o.region.Vouched() }
 
 // Covers returns the range that this peer can vouch for.
@@ -149,8 +149,8 @@ func (o *Overlay) Precise() space.Range { return o.region.Precise() }
 
 // Contacts returns the peers that can be asked about other ranges, in a fixed order; none at depth 0. First come the
 // chosen contacts. Then comes one spare peer, if known, of each half of a range, or of each smaller part where most
-// peers cover less. It counts for that part, and is asked about what the chosen ones leave over. Contacts that turn out
-// deeper than stated may all be of one half. Last come similar peers outside of our range, the most similar first: a
+// peers cover less. It counts for that part, and is asked if the chosen contacts leave places uncovered: they may cover
+// less than stated, all in one half of a range. Last come similar peers outside of our range, the most similar first: a
 // search asks a few of them before others.
 func (o *Overlay) Contacts() []region.Contact { return o.region.Contacts() }
 
@@ -207,8 +207,8 @@ type Depth struct {
 	Rate  float64
 }
 
-// Records returns the records of peers of which a part is held, among at most n entries of the directory from an entry
-// on. next is the entry to go on from, 0 if there are no more. It takes time in proportion to n.
+// Records returns the records of peers of which a part is held, among at most n entries of the directory, from index
+// from on. next is the index to go on from; 0: there are no more entries. It takes time in proportion to n.
 func (o *Overlay) Records(from, n int) (some []wire.Record, next int) {
 	all := o.directory.Others()
 	from = min(from, len(all))
