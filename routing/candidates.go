@@ -71,9 +71,9 @@ func (q *search) size(prior float64) {
 	}
 }
 
-// sure reports whether a match is at least as likely true as not, without regard to the size of its collection, which
-// is easily claimed, and with it. With a poor directory, a query asks these matches first: a false one costs as much as
-// a true one saves, one question for names.
+// sure reports whether a match is at least as likely true as not, both before and after the correction by the size of
+// its collection, which is easily claimed. With a poor directory, a query asks these matches first: a false one costs
+// as much as a true one saves, one question for names.
 func (c *candidate) sure() bool { return min(c.likely, c.sized) >= match.EvenOdds }
 
 func (r *Router) known(v overlay.Candidate, q *search) candidate {
@@ -152,8 +152,8 @@ func (r *Router) named(q *search, v *referrer, why Why, records []wire.Record) {
 	r.rank(q)
 }
 
-// fewNames returns the first names of a referrer. Of a child these are as many as are wanted, and some more in case a few
-// prove wrong.
+// fewNames returns the first names of a referrer, at most MaxNames in all. An Any query takes from a child only as
+// many as it wants, and some more in case a few prove wrong.
 func (q *search) fewNames(v *referrer, records []wire.Record) []wire.Record {
 	n := MaxNames(q.Mode)
 	if v.child && q.Mode == wire.Any {
@@ -202,8 +202,8 @@ func (r *Router) wrongName(q *search, c *candidate) {
 	r.giveUp(q, c.namedBy)
 }
 
-// silentName counts an unanswered name against the contact that gave it. If the contact gave no other name, its answer
-// is worth nothing, and another contact is asked.
+// silentName counts an unanswered name against the contact that gave it. If no name of the contact answers, its
+// answer is worth nothing, and another contact is asked.
 func (r *Router) silentName(q *search, c *candidate) {
 	if c.namedBy < 0 {
 		return
@@ -226,8 +226,8 @@ func (r *Router) giveUp(q *search, referrer int) {
 	r.dropNames(q, referrer)
 }
 
-// dropNames gives up the names of one contact: each falls back to what the directory says of it. An All query, which
-// would ask every name, ends names that only this contact gave. An Any query has them in doubt: one may still be right.
+// dropNames gives up the names of one contact. A name that matches in the directory counts as a match again. An All
+// query, which would ask every name, drops the others. In an Any query they are in doubt: one may still be right.
 func (r *Router) dropNames(q *search, referrer int) {
 	for i := range q.candidates {
 		c := &q.candidates[i]

@@ -31,7 +31,7 @@ func (r *Router) note(p wire.PeerID, c conduct) {
 	r.conducts.Add(p, c)
 }
 
-// hears reports whether there is a place for hearsay about a peer. Hearsay takes the place of no other peer.
+// hears reports whether a failure that others report of a peer can be remembered without forgetting another peer.
 func (r *Router) hears(p wire.PeerID) bool {
 	return r.conducts == nil || r.conducts.Len() < maxConducts || r.conducts.Contains(p)
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// View is the part of the overlay that routing reads; *overlay.Overlay is one. It is read during Step only.
+// View is the part of the overlay that routing reads; *overlay.Overlay implements it. It is read during Step only.
 type View interface {
 	// Candidates returns the peers whose summaries match a key with fingerprint f, in a fixed order.
 	Candidates(key []byte, f summary.Fingerprint) []overlay.Candidate
@@ -79,8 +79,8 @@ type Config struct {
 	BudgetAll int // messages of an All query; 0: 640
 	// BudgetContacts is the number of messages added to the budget of a query that asks contacts about ranges that the
 	// directory does not cover, unless it has a budget of its own. So it can ask about each range of a network of some ten
-	// thousand. Contacts that do not answer return their messages, up to the same number again; contacts that know the
-	// whole network more precisely return none. 0: 256, but none if BudgetAny or BudgetAll is given.
+	// thousand peers. Messages of contacts that do not answer, and those that children report, come back to the
+	// budget, up to the same number again. 0: 256, but none if BudgetAny or BudgetAll is given.
 	BudgetContacts int
 
 	Timeout        time.Duration // of a query without deadline, and the most for another peer's search; 0: 30 s

@@ -44,7 +44,7 @@ type covering struct {
 	begun    bool
 	over     bool // all contacts were asked, and none is under way
 	contacts []region.Contact
-	matches  []float64 // false matches that each contact of role Precise expects; they are the first contacts
+	matches  []float64 // false matches that each contact of role Precise expects; these contacts come first
 	deep     int       // median depth of the contacts' ranges
 	own      space.Set // ranges that the own directory answers for
 	once     space.Set // ranges with at least one answer, the own directory's included
@@ -70,7 +70,7 @@ func setOf(r space.Range) (s space.Set) {
 	return s
 }
 
-// recount adds up the ranges answered for again, without contacts that have been given up since.
+// recount computes the ranges answered for from the contacts that have not been given up.
 func (q *search) recount() {
 	q.cover.begin(q.cover.own)
 	for i := range q.referrers {
@@ -144,13 +144,13 @@ func (r *Router) askTime(p wire.PeerID) time.Duration {
 	return r.cfg.AskTimeout
 }
 
-// impatient returns the time from which other contacts are asked although v has not answered, in its own range too. ok
-// is false while the query waits for that answer.
+// impatient returns the time from which other contacts, of v's range too, are asked although v has not answered. ok is
+// false for children, and in All queries, which wait.
 func (r *Router) impatient(q *search, v *referrer) (from time.Duration, ok bool) {
 	return v.since + contactPatience*r.cfg.HedgeAfter, q.Mode == wire.Any && !v.child
 }
 
-// overdue reports whether the time of impatient has come.
+// overdue reports whether the time that impatient returns has come.
 func (r *Router) overdue(q *search, v *referrer) bool {
 	from, ok := r.impatient(q, v)
 	return ok && r.now >= from
@@ -159,8 +159,8 @@ func (r *Router) overdue(q *search, v *referrer) bool {
 // nextContact returns the index of the contact to ask next, -1 for none. It looks for ranges without an answer. While
 // no holder is found, it then looks for ranges with one answer only. It asks no second contact of a range while the
 // first, or a peer that the first named, may still answer in time; names in doubt do not count. Contacts of several
-// ranges are asked side by side. An Any query asks a few similar peers before contacts that cover no more, but none
-// that did badly recently.
+// ranges are asked side by side. An Any query asks a few similar peers first, unless another contact's range is far
+// wider, but no similar peer that did badly recently.
 func (r *Router) nextContact(q *search) int {
 	alike, waits := 0, r.hopeful(q)
 	first, second := q.cover.once.Clone(), q.cover.twice.Clone()
@@ -245,8 +245,8 @@ func (r *Router) wantContacts(q *search) bool {
 	return true
 }
 
-// wantsLong returns the time from which second contacts are asked although more contacts are awaited. ok is false while
-// the query waits for these.
+// wantsLong returns the time from which second contacts are asked although more contacts are awaited. ok is false in
+// All queries, which wait.
 func (r *Router) wantsLong(q *search) (from time.Duration, ok bool) {
 	return q.cover.since + wantPatience*r.cfg.HedgeAfter, q.Mode == wire.Any
 }
@@ -261,8 +261,8 @@ func (q *search) wantsNoLonger() {
 	}
 }
 
-// contactsNamed counts the inquiries that a query caused. When none is under way, it resumes all queries that wait for
-// contacts: contacts named for one query serve all.
+// contactsNamed counts the inquiries that a query caused. Once an answer came, or nobody can be asked, it resumes all
+// queries that wait for contacts: contacts named for one query serve all.
 func (r *Router) contactsNamed(in event.ContactsNamed) {
 	if q := r.open[QueryID(in.Search)]; q != nil {
 		q.stats.Inquiries += in.Asked
@@ -286,8 +286,8 @@ func (r *Router) contactsNamed(in event.ContactsNamed) {
 	}
 }
 
-// learn adds the contacts that the query does not know yet. A contact known as a similar peer is not added again for
-// its range.
+// learn adds the contacts for ranges that the query does not know yet. A contact known only as a similar peer is added
+// for its range, too.
 func (c *covering) learn(contacts []region.Contact) {
 	known := make(map[string]bool, len(c.contacts))
 	for i := range c.contacts {
@@ -326,8 +326,8 @@ func (q *search) counted(depth int, right int32) int {
 }
 
 // answeredFor records that a contact has answered for its range. A range far wider than others is easily claimed, and
-// its owner hears of changes later than the peers of each part; such an answer counts as a first one, never as the
-// second. The answer of a similar peer counts as neither: with a made-up similar summary, a liar would need just one
+// its owner hears of changes late: its answer is never a second one, unless the contact's role is Precise. The answer
+// of a similar peer does not count towards two answers: with a made-up similar summary, a liar would need just one
 // accomplice to hide a range. The explanation keeps the range in any case.
 func (q *search) answeredFor(a *referrer) {
 	depth := max(a.depth, int(a.contact.Depth))                     // no wider than it was asked for: a boast made after the question does not count

@@ -31,7 +31,7 @@
 //   - every [event.Asked] is answered by [event.Answer] effects of the same Request, the last of them Final, and by
 //     nothing after it;
 //   - an [event.Wake] is followed by an [event.Tick] at that time or later; a later Wake replaces it;
-//   - deadlines are instants on this core's clock: on the wire travels the time that is left;
+//   - deadlines are instants on this core's clock: a message carries the time that is left;
 //   - addresses of a record are dialled only after its signature was verified.
 //
 // What it guarantees:
@@ -44,10 +44,10 @@
 //     comes from, are never asked;
 //   - a forwarded query is not sent to peers that have had it, as far as the list of marks that travels with it says. A
 //     repeat from the same peer is answered empty, and hops are limited;
-//   - nobody but its own confirmation makes a peer a provider;
+//   - a peer becomes a provider only by its own confirmation;
 //   - what others ask for is admitted by package admission: however many ask for as much as they can, an honest peer has
 //     its share of messages, and of searches at a time.
 //
-// It costs at most about 200 bytes a candidate, and an open query has at most [MaxCandidates], or as many as a larger
-// budget of its own is enough for. [Config] limits open queries. Which queries were seen takes at most 76 KiB.
+// A candidate takes at most about 200 bytes. An open query has at most [MaxCandidates] candidates, or as many as a
+// larger budget can confirm. [Config] limits open queries. The memory of queries that were seen takes at most 76 KiB.
 package routing

@@ -23,9 +23,9 @@ type failure struct {
 	ours  bool          // this node asked it
 }
 
-// noteFailure records that a peer failed to answer a question of the time asked. sure is set if the peer had the full
-// time for an answer; ours, if this node asked. A rest counts from the question. If the question came before the end of
-// a rest, that rest becomes no longer.
+// noteFailure records that a peer failed to answer a question put at the time asked. sure is set if the peer had the
+// full time for an answer; ours, if this node asked. A rest counts from the question. If the question came before the
+// end of a rest, that rest becomes no longer.
 func (r *Router) noteFailure(p wire.PeerID, asked time.Duration, sure, ours bool) {
 	if !ours && !r.hears(p) {
 		return
@@ -51,7 +51,7 @@ func (r *Router) failure(p wire.PeerID) (f failure, ok bool) {
 	return f, f.pause > 0 && r.now < f.last+r.cfg.Limits.Forgive
 }
 
-// lives notes that a peer has answered, or asked: its failure counts no more.
+// lives notes that a peer has sent an answer or a request: its failure counts no more.
 func (r *Router) lives(p wire.PeerID) {
 	if c := r.conduct(p); c.failure.pause > 0 {
 		c.failure = failure{}

@@ -100,8 +100,8 @@ func (r *Router) forwardTo(q *search, p wire.PeerID, budget int, until time.Dura
 	})
 }
 
-// forwardReturned handles a child's answer. The cost that it reports is believed up to the budget set aside for it, and
-// takes nothing that is for others; see giveBack.
+// forwardReturned handles a child's answer. The cost that it reports is believed up to the budget set aside for it.
+// giveBack makes up for this cost, so that others can be asked.
 func (r *Router) forwardReturned(id QueryID, p wire.PeerID, a wire.Answer, bytes int) {
 	r.lives(p)
 	q := r.open[id]
@@ -116,7 +116,7 @@ func (r *Router) forwardReturned(id QueryID, p wire.PeerID, a wire.Answer, bytes
 	reason := &q.stats.Explain[c.reason]
 	reason.Names += len(a.Records)
 	reason.Bytes += bytes
-	if a.AsOf > 0 { // its knowledge may be as old as the question to the child
+	if a.AsOf > 0 { // the child may have taken the age as early as at the time of the question
 		q.rely(q.started + reason.At - a.AsOf)
 	}
 	if a.Final {

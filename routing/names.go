@@ -27,7 +27,7 @@ func (r *Router) waitsInVain(q *search) {
 	r.rank(q)
 }
 
-// hopeful reports whether a candidate that is no name in doubt can be asked, or is under way and awaited.
+// hopeful reports whether a candidate can be asked, or its answer is awaited. Names in doubt do not count.
 func (r *Router) hopeful(q *search) bool {
 	if i := q.next(r.wary(q)); i >= 0 && !r.inDoubt(q, &q.candidates[i]) {
 		return true

@@ -124,7 +124,7 @@ func (q *search) next(wary bool) int {
 
 // width returns the number of confirmations that may be under way. An All query has many, and more as holders are
 // found, so that keys with thousands of holders do not take minutes. An Any query has the number that could suffice,
-// and one more after each miss and each hedge.
+// one more after each miss, and more after each hedge.
 func (r *Router) width(q *search, best *candidate) int {
 	if q.Mode == wire.All {
 		return min(r.cfg.Parallel+q.found/r.cfg.Parallel, widest*r.cfg.Parallel)

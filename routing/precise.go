@@ -59,9 +59,9 @@ func (r *Router) askPrecise(q *search) bool {
 	return !q.cover.poor && q.Mode == wire.Any && q.found == 0 && q.contactsAsked() == 0 && r.seekPrecise(q)
 }
 
-// morePrecise returns the linked peers that expect clearly fewer false matches than this node, the fewest first. They
-// must claim to know at least nine tenths of the peers that others claim to know. Peers that named holders before come
-// first, peers in doubt last. The probability that a peer holds the key itself improves its place: it confirms by
+// morePrecise returns the linked peers that expect clearly fewer false matches than this node, the fewest first. Peers
+// that named holders before come first, peers in doubt last. The others must claim to know at least nine tenths of the
+// peers that others claim to know. The probability that a peer holds the key itself improves its place: it confirms by
 // naming itself.
 func (r *Router) morePrecise(q *search) []overlay.Knowledge {
 	all := slices.DeleteFunc(r.view.Knowledge(), func(v overlay.Knowledge) bool { return q.excluded(r.cfg.Self, v.Peer) })
@@ -150,7 +150,7 @@ func (q *search) inRange(a *referrer, names []wire.Record) []wire.Record {
 	return slices.DeleteFunc(slices.Clone(names), func(r wire.Record) bool { return !asked.Contains(placeOf(r.Peer)) })
 }
 
-// denied passes over the matches in the range known that a well-informed contact did not name.
+// denied passes over the matches that a contact did not name, although they lie in the range known to it.
 func (r *Router) denied(q *search, known space.Range, names []wire.PeerID) {
 	for i := range q.candidates {
 		c := &q.candidates[i]

@@ -121,7 +121,7 @@ type Reason struct {
 	Why         Why
 	Probability float64 // that it holds the key; 0 for contacts and forwarding
 	Result      Result
-	Names       int           // number that a contact or a forwarded query brought
+	Names       int           // number of peers named by a contact or a forwarded query
 	At          time.Duration // from the query's begin to the question
 	Took        time.Duration // from the question to the last answer, or until it was given up; 0: pending
 	Bytes       int           // of question and answers, as the host counts them; 0: not known

@@ -16,7 +16,7 @@ type referrer struct {
 	peer  wire.PeerID
 	child bool
 
-	hits, misses  int  // naming itself is no hit: that costs a liar nothing
+	hits, misses  int  // names that proved right and wrong; its own is no hit: that costs a liar nothing
 	given, silent int  // names taken from its answers, and the number of these peers that do not answer
 	givenUp       bool // too many of its names were wrong
 	proved        bool // it has named holders in earlier queries
@@ -36,7 +36,7 @@ type referrer struct {
 	reported int // messages that it claims to have used, at most reserved
 }
 
-// refer adds a referrer: v, asked for names until a time, for a reason.
+// refer adds the referrer v, asked for names. Its answer is awaited until a time; why explains the question.
 func (r *Router) refer(q *search, v referrer, until time.Duration, why Reason) {
 	v.peer, v.index, v.proved = why.Peer, len(q.referrers), r.proved(why.Peer)
 	v.question = question{state: asking, since: r.now, until: until, reason: q.explain(r.now, why)}
@@ -99,8 +99,8 @@ func (r *Router) unanswered(q *search, v *referrer) {
 	r.emit(event.ContactAnswered{Peer: v.peer, Failed: true})
 }
 
-// giveBack adds what a referrer took to the budget again, as far as a query may. So contacts that are gone, and children
-// that claim to have spent all of their share, do not keep the query from asking others.
+// giveBack adds messages that a referrer took to the budget again, at most forContacts in all. So contacts that are
+// gone, and children that claim to have spent all of their share, do not keep the query from asking others.
 func (q *search) giveBack(messages int) {
 	messages = min(messages, q.forContacts-q.returned)
 	q.returned += messages

@@ -23,10 +23,10 @@ type Router struct {
 	now      time.Duration
 	open     map[QueryID]*search // own queries and those that serve a request
 	timers   timers
-	woken    time.Duration       // the Wake in force; negative: none
+	woken    time.Duration       // time of the Wake in force; negative: none
 	own      int                 // own queries among open
 	load     map[wire.PeerID]int // confirmations that queries wait for, by peer
-	requests QueryID             // IDs given to searches of others
+	requests QueryID             // number of IDs given to searches of others
 	seen     sightings
 	gate     *admission.Gate                      // admits the requests of other peers
 	conducts *simplelru.LRU[wire.PeerID, conduct] // nil: no conduct is remembered yet
@@ -92,7 +92,7 @@ func (r *Router) ask(q *search, to wire.Record, question wire.Message) {
 	r.emit(event.Ask{To: to, Question: question, Search: uint64(q.ID), Owner: q.owner()})
 }
 
-// answered passes on the answer to a question, or its failure.
+// answered handles the answer to a question, or its failure, by the kind of question.
 func (r *Router) answered(in event.Answered) {
 	id, from := QueryID(in.Search), in.To.Peer
 	switch q := in.Question.(type) {
@@ -156,7 +156,7 @@ func (r *Router) refuse(id QueryID, why string) {
 	r.emit(Done{ID: id, Stats: Stats{End: Refused}, Err: "routing: " + why})
 }
 
-// filled puts in the defaults.
+// filled returns a query with the defaults of its unset fields.
 func (r *Router) filled(q Query) Query {
 	q.Want = max(q.Want, 1)
 	if q.Budget <= 0 {

@@ -15,7 +15,7 @@ type search struct {
 	origin      wire.PeerID         // the peer that began the query
 	nonce       uint64              // names it among the origin's
 	hops        int                 // links that it may still travel
-	serves      *request            // nil: the caller's own
+	serves      *request            // the request that it answers; nil: the caller began it
 
 	forContacts int // messages that are added to the budget when contacts are asked
 	returned    int // messages that referrers took, added to the budget again; at most forContacts

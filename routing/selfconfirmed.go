@@ -8,8 +8,8 @@ import (
 )
 
 // A peer that is asked for candidates learns the key, as in a confirmation. If it names itself, it holds the key and
-// need not be asked again. So no peer is asked to confirm while it is asked for candidates. An own word costs a liar
-// nothing: it proves nothing for later, and counts only from peers that have confirmed keys before.
+// need not be asked again. So no peer is asked to confirm while it is asked for candidates. To name itself costs a
+// liar nothing: it proves nothing for later, and counts only from peers that have confirmed keys before.
 
 // selfConfirmed records whether a peer that was asked for candidates named itself. If it has confirmed no key recently,
 // or its claims or names were mostly wrong, this counts as any other name does.

@@ -38,7 +38,7 @@ type request struct {
 	queue  []wire.Record // providers not yet sent
 }
 
-// owner returns the principal that has a query made; nobody: the caller.
+// owner returns the principal for which a query is made; the zero value for the caller's own.
 func (q *search) owner() admission.Principal {
 	if q.serves == nil {
 		return admission.Principal{}
@@ -55,7 +55,7 @@ func (r *Router) asked(in event.Asked) {
 	a := wire.Answer{Final: true}
 	switch {
 	case q.Kind == wire.Candidates:
-		a.Depth = space.MaxDepth // depth 0 would deny for everybody
+		a.Depth = space.MaxDepth // depth 0 would deny that any peer holds the key
 		if !ok {
 			break
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/venn-p2p/venn/routing/match"
 )
 
-// outdated is the age of knowledge from which a query that has found some holders asks a linked peer for more: a peer
-// that announced changes not known here. A peer that announced none has nothing new to tell.
+// outdated is the age of knowledge from which a query asks a linked peer although it has found holders: the peer
+// announced changes not known here, or holds keys that no summary shows. Other peers have nothing new to tell.
 const outdated = time.Hour
 
 // sweep asks linked peers for a key that our knowledge of them does not show, if the budget suffices for all of them.
@@ -106,8 +106,8 @@ func (r *Router) holdsUp(q *search, c *candidate) bool { return r.now < c.since+
 
 // patience returns the time that the plan waits for the answer of a candidate. It is short for a candidate that failed
 // recently: a hundredth of the time since, from grace to HedgeAfter, because a peer behind a partition may be back. It
-// is HedgeAfter for one that nothing indicates. A search for others does not wait for candidates that failed: the waits
-// of all peers on the way would add up.
+// is HedgeAfter for a linked peer that nothing indicates, and for a name in doubt. A search for others does not wait
+// for candidates that failed: the waits of all peers on the way would add up.
 func (r *Router) patience(q *search, c *candidate) time.Duration {
 	switch {
 	case c.standing >= suspect && q.serves != nil:

@@ -35,8 +35,8 @@ type gain struct {
 // New returns a cover of the given number of keys, numbered from 0.
 func New(keys int) *Cover { return &Cover{covered: make([]bool, keys), left: keys} }
 
-// Add takes in a peer under a number of the caller's, with its claims. Each key counts once. Claims to a key out of
-// range are ignored. The claims are kept. O(claims).
+// Add adds a peer, under a number that the caller chooses, with its claims, at most one for each key. Claims to a key
+// out of range are ignored. The cover keeps the slice. O(claims).
 func (c *Cover) Add(peer int, claims []Claim) {
 	g := gain{peer: peer, claims: claims}
 	g.adds = c.adds(&g)

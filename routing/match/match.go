@@ -109,21 +109,21 @@ func Tie(fingerprint uint64, peer string) uint64 {
 	return h ^ h>>29
 }
 
-// Prior estimates the share of peers that hold a wanted key from what confirmations bring. By [Posterior], the log-odds
-// of a hit are logit(π) - ln f. That is a logistic regression with one unknown and a known offset, and Learn makes one
-// step of gradient ascent. The zero value is not usable; see [NewPrior].
+// Prior estimates the share of peers that hold a wanted key from the answers to confirmations. By [Posterior], the
+// log-odds of a hit are logit(π) - ln f. That is a logistic regression with one unknown and a known offset, and Learn
+// makes one step of gradient ascent. The zero value is not usable; see [NewPrior].
 type Prior struct{ logit float64 }
 
 const (
 	learningRate = 0.05
 	minPrior     = 1e-4
 
-	// EvenOdds is the most that the share of peers that hold a wanted key is taken for, and the probability of a match below
-	// which it is not trusted, where a directory is poor.
+	// EvenOdds caps the estimated share of peers that hold a wanted key. It is also the probability below which a poor
+	// directory's match is not trusted.
 	EvenOdds = 0.5
 )
 
-// NewPrior starts at share, which is brought into [1e-4, 0.5].
+// NewPrior returns an estimate that starts at share, clamped to [1e-4, 0.5].
 func NewPrior(share float64) Prior { return Prior{logit(min(max(share, minPrior), EvenOdds))} }
 
 func logit(share float64) float64 { return math.Log(share / (1 - share)) }

@@ -66,16 +66,16 @@ type Node struct {
 	Mute   bool                          // never answers
 	Slow   time.Duration                 // delay of its confirmations
 	Blind  bool                          // no summary that it holds shows any key
-	Behind map[wire.PeerID]bool          // origins of whose latest epoch, with all keys, it has not heard
+	Behind map[wire.PeerID]bool          // origins whose latest epoch, with all their keys, it does not know
 	Ages   map[wire.PeerID]time.Duration // age of its knowledge of linked peers
 	Boasts bool                          // claims to know the whole network, and names no candidate when asked
-	Costs  int                           // messages that it says its answers have cost besides
-	Range  space.Range                   // that it covers; the zero range is everybody
+	Costs  int                           // messages that it adds to the cost stated in its answers
+	Range  space.Range                   // range that it covers; the zero range is everybody
 	Ask    []region.Contact              // peers that it can ask about the rest
 	More   []region.Contact              // peers that others name once it wants more
 	Unsaid bool                          // peers asked for more contacts do not answer
 	Judged []event.ContactAnswered       // outcomes that it reported of contacts
-	Clear  space.Range                   // in which it expects few false matches; the zero range: Range
+	Clear  space.Range                   // range in which it expects few false matches; the zero range: Range
 	Others []region.Contact              // peers that it can ask about a range that they know better
 	Router *routing.Router
 	Done   []routing.Done
@@ -87,8 +87,8 @@ type Node struct {
 	sorted []wire.PeerID // keys of Knows, sorted, once asked for
 }
 
-// Peer returns the node of a name. One that there is not it makes with cfg: it sets Self and Has, and Rand where that is
-// nil. It panics on a configuration that package routing refuses.
+// Peer returns the node of a name. If there is none, it makes one with cfg, setting Self, Has and Fingerprint, and
+// Rand if it is nil. It panics on a configuration that package routing refuses.
 func (n *Net) Peer(id wire.PeerID, cfg routing.Config) *Node {
 	if node := n.Node(id); node != nil {
 		return node
@@ -112,7 +112,7 @@ func (n *Net) Peer(id wire.PeerID, cfg routing.Config) *Node {
 	return node
 }
 
-// Link links two nodes, unless they are one or linked.
+// Link links two nodes, unless they are the same node or already linked.
 func Link(a, b *Node) {
 	if a == b || slices.Contains(a.Links, b.ID) {
 		return
@@ -129,7 +129,7 @@ func (n *Net) Ask(at wire.PeerID, key string, mode wire.Mode) routing.QueryID {
 	return n.asked
 }
 
-// Find has a node look for one holder of a key, runs until nothing is scheduled, and returns what came of it.
+// Find has a node look for one holder of a key, runs until nothing is scheduled, and returns the query's statistics.
 func (n *Net) Find(at wire.PeerID, key string) routing.Stats {
 	n.Ask(at, key, wire.Any)
 	n.Run()
@@ -150,7 +150,7 @@ func Fingerprint(key []byte) summary.Fingerprint {
 	return summary.Fingerprint(h.Sum64() & (1<<48 - 1))
 }
 
-// fingerprint returns the fingerprint of a key, which the net knows from now on.
+// fingerprint returns the fingerprint of a key, and records the key, so that views find it by its fingerprint.
 func (n *Net) fingerprint(key []byte) summary.Fingerprint {
 	f := Fingerprint(key)
 	n.keys[f] = string(key)
@@ -258,7 +258,7 @@ func (v *view) Record(p wire.PeerID) (wire.Record, bool) {
 // Start opens a query at a node now.
 func (n *Net) Start(at wire.PeerID, q routing.Query) { n.Step(at, routing.Start{Query: q}) }
 
-// Step gives a node an input now and carries out what it wants.
+// Step gives a node an input now and carries out the effects.
 func (n *Net) Step(at wire.PeerID, in event.Input) {
 	node := n.nodes[at]
 	n.trace(node, "<", in)
@@ -274,7 +274,7 @@ func (n *Net) trace(node *Node, way string, what any) {
 	}
 }
 
-// described returns inputs and effects that routing shares with other machines as routing sees them.
+// described returns the trace's text for an input or effect that other machines share. It returns others unchanged.
 func described(now time.Duration, what any) any {
 	switch e := what.(type) {
 	case event.Ask:
@@ -467,7 +467,7 @@ func (n *Node) answer(e event.Answer) {
 	})
 }
 
-// Answered returns a peer's answer to a question of a query; nil: none comes.
+// Answered returns the input for a peer's answer to a question of a query. A nil answer means that none comes.
 func Answered(id routing.QueryID, p wire.PeerID, question, answer wire.Message) event.Answered {
 	return event.Answered{Ask: event.Ask{To: wire.Record{Peer: p}, Question: question, Search: uint64(id)}, Answer: answer}
 }
