@@ -35,7 +35,7 @@ const (
 )
 
 func newApt(m *Mirror, _ []*url.URL) adapter {
-	indexes, _ := lru.New[Sum, bool](maxIndexes) // it fails for no positive size
+	indexes, _ := lru.New[Sum, bool](maxIndexes) // fails only for sizes below 1
 	return (&apt{m: m, indexes: indexes, files: make(map[string]Sum)}).describe
 }
 
@@ -48,7 +48,7 @@ func (a *apt) describe(q *request) error {
 	return nil
 }
 
-// known returns the hash of an index or a package. The first that asks for a package waits until all indexes are read.
+// known returns the hash of an index or a package. The first request for a package waits until all indexes are read.
 func (a *apt) known(q *request) (rec record, ok bool) {
 	plain, err := url.PathUnescape(q.path)
 	_, digits, byHash := strings.Cut(plain, "/by-hash/SHA256/")
@@ -67,7 +67,7 @@ func (a *apt) known(q *request) (rec record, ok bool) {
 	return rec, ok
 }
 
-// learn takes in a Release, or an index.
+// learn notes the indexes that a Release names. After an index, it has the indexes read.
 func (a *apt) learn(rec record, body *io.SectionReader) {
 	if base := path.Base(rec.Name); base == "InRelease" || base == "Release" {
 		for _, sum := range parseRelease(body) {

@@ -65,7 +65,7 @@ func openCache(dir string, limit int64, withdraw func(...Sum)) (c *cache, err er
 		return nil, fmt.Errorf("%w: %s: %w", ErrInUse, dir, err)
 	}
 	c = &cache{dir: dir, limit: limit, withdraw: withdraw, lock: lock}
-	c.files, _ = simplelru.NewLRU(math.MaxInt, c.left) // it fails for no positive size
+	c.files, _ = simplelru.NewLRU(math.MaxInt, c.left) // fails only for sizes below 1
 	if err := errors.Join(c.load(), c.reserve(0)); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
@@ -143,8 +143,8 @@ func (c *cache) usage() (used int64, contents int) {
 	return c.used, contents
 }
 
-// open opens whole content and marks it as used. Content whose file is damaged is dropped, and not there. The file stays
-// readable when the content is evicted.
+// open opens whole content and marks it as used. It drops content whose file is damaged; then ok is false. The file
+// stays readable when the content is evicted.
 func (c *cache) open(s Sum) (f *os.File, size int64, ok bool) {
 	c.mu.Lock()
 	e, ok := c.files.Get(s)
@@ -165,7 +165,7 @@ func (c *cache) open(s Sum) (f *os.File, size int64, ok bool) {
 }
 
 // trust returns an error unless a file is unchanged since its hash was right, or its hash is right now. It sets and notes
-// the file's time of change: whole seconds, as all file systems keep them, and none that a program writes at.
+// the file's time of change: a whole second, which all file systems can keep, and which a later write will hardly give.
 func (c *cache) trust(s Sum, f *os.File, e *cached) error {
 	info, err := f.Stat()
 	if err == nil && info.Size() != e.size {
@@ -179,7 +179,7 @@ func (c *cache) trust(s Sum, f *os.File, e *cached) error {
 	}
 	used := time.Now().Truncate(time.Second)
 	if os.Chtimes(c.path(s), used, used) != nil {
-		used = info.ModTime() // a folder that cannot be written is read on
+		used = info.ModTime() // content of a read-only folder can still be read
 	}
 	e.checked.Store(used.UnixNano())
 	return nil
@@ -233,10 +233,10 @@ type incoming struct {
 	c        *cache
 	f        *os.File
 	reserved int64 // bytes of the cache
-	doubt    int64 // bytes of peers
+	doubt    int64 // bytes of peers, whose hash is not known to be right yet
 }
 
-// create makes the file of content that is about to come. It needs end.
+// create makes the file of content that is about to come. The caller must call end.
 func (c *cache) create(s Sum) (*incoming, error) {
 	f, err := os.CreateTemp(filepath.Join(c.dir, filesFolder), string(s)+".")
 	if err != nil {
@@ -260,8 +260,8 @@ func (in *incoming) WriteAt(p []byte, at int64) (int, error) {
 	return n, err
 }
 
-// fromPeers counts bytes that a peer sends, before they are written. The error is errShare: the hash of too many is not
-// known to be right yet, in this file and all others.
+// fromPeers counts bytes that a peer sends, before they are written. The error is errShare if all files together have
+// too many bytes of peers whose hash is not known to be right yet.
 func (in *incoming) fromPeers(bytes int64) error {
 	in.c.mu.Lock()
 	defer in.c.mu.Unlock()
@@ -322,7 +322,7 @@ func (in *incoming) end() {
 
 // put keeps what a reader gives, up to a limit, and returns its size. The sum is that of the bytes if none is given.
 func (c *cache) put(s Sum, r io.Reader, limit int64) (Sum, int64, error) {
-	in, err := c.create(cmp.Or(s, record{}.sum())) // until it has a sum, its file is called after no name
+	in, err := c.create(cmp.Or(s, record{}.sum())) // while the sum is unknown, the file has that of the empty name
 	if err != nil {
 		return s, 0, err
 	}

@@ -17,7 +17,7 @@ func (f *fault) Error() string { return "mirror: " + f.text }
 // bad makes a kind of error with the status for an origin or peer at fault.
 func bad(reason, text string) *fault { return &fault{reason, http.StatusBadGateway, text} }
 
-// Of sources of bytes.
+// The errors of sources of bytes.
 var (
 	errSilent    = bad("silent", "the peer does not answer any more")
 	errSlow      = bad("slow", "the peer sends too slowly")
@@ -39,7 +39,7 @@ var (
 	errLacks  = &fault{"lacks", http.StatusNotFound, "the peer does not have it"}
 )
 
-// Of this mirror.
+// The errors of this mirror.
 var (
 	errClosed   = bad("closed", "closed")
 	errDisk     = bad("disk", "the cache takes no more")

@@ -17,13 +17,13 @@ import (
 type times struct {
 	lookup time.Duration // until the first peer must be named, while questions are open; then the origin is asked
 	answer time.Duration // of a peer to a probe
-	late   time.Duration // of a peer that is probed for the first time, while the origin may give it already
-	silent time.Duration // without a byte; then another is asked, and the peer whether it is there
+	late   time.Duration // of a peer to its first probe; meanwhile the origin may give the content already
+	silent time.Duration // without a byte; then the peer is probed, and another may go on in its place
 	slow   time.Duration // without a byte, or with a trickle, of a peer that has more
 	origin time.Duration // without a byte of the origin, or of a peer that waits itself
 	gather time.Duration // in which the small pieces of a slow line become one
 	head   time.Duration // until the origin's answer about a name begins
-	busy   time.Duration // in all that a peer without room, or an origin that breaks off, is waited for
+	busy   time.Duration // most time of all waits for a peer without room, or an origin that breaks off
 }
 
 var defaultTimes = times{
@@ -35,9 +35,9 @@ const (
 	trickle    = 8 << 10 // bytes: a source that brings fewer in a while is as good as silent; fewer at once are gathered
 	segment    = 4 << 20 // bytes of a range that one of several holders is asked for
 	maxSources = 4       // holders that give ranges at once
-	maxFailed  = 64      // transfers that fail
-	littleToo  = 1 << 20 // bytes left at which the origin goes on alone
-	peersShare = 2       // of peers comes at most half of what the cache takes, until its hash is right
+	maxFailed  = 64      // failed transfers; more end the fetch
+	littleToo  = 1 << 20 // bytes; with fewer left, no peer takes over from the origin
+	peersShare = 2       // bytes of peers, until their hash is right, take at most 1/peersShare of the cache
 	busyPause  = 30 * time.Millisecond
 	watchTick  = 50 * time.Millisecond // between two looks at a transfer
 )
@@ -61,7 +61,7 @@ type source struct {
 	stop   context.CancelCauseFunc // ends the transfer; nil: there is none
 }
 
-// fetch takes from peers, and then from the origin, until the content is there and right.
+// fetch brings the content from peers or the origin, until all is there and its hash is right.
 func (f *flight) fetch() error {
 	defer f.cancel()
 	for {
@@ -142,8 +142,8 @@ func (f *flight) serve(ctx context.Context, p *source, turn func(*source, time.T
 	}
 }
 
-// peerTurn returns the range that a peer is to bring now. Another that brings it ends first: the origin, or one that is
-// silent. The error is errLeft for a peer that has failed. f.mu is held.
+// peerTurn returns the range that a peer is to bring now. If the origin or a silent peer brings that range, it stops
+// their transfer first, and returns nil. The error is errLeft for a peer that has failed. f.mu is held.
 func (f *flight) peerTurn(p *source, now time.Time) (*span, error) {
 	if !slices.Contains(f.known, p) {
 		return nil, errLeft
@@ -176,8 +176,8 @@ func (f *flight) originTurn(p *source, now time.Time) (*span, error) {
 }
 
 // next returns the range to be brought next, nil if there is none, and the best peer for it, nil if there is none now.
-// Peers that fetch it themselves give its beginning, and beside the origin only if they had as much as is there now.
-// f.mu is held.
+// Peers that still fetch the content give its first missing bytes only. They replace another source only if they have
+// at least the bytes that are here. f.mu is held.
 func (f *flight) next(now time.Time) (*source, *span) {
 	for _, s := range f.parts[:min(len(f.parts), maxSources)] {
 		if !f.wanting(s, now) {
@@ -194,8 +194,8 @@ func (f *flight) next(now time.Time) (*source, *span) {
 	return nil, nil
 }
 
-// wanting reports whether nobody brings a range, or another may: a whole holder that brings it is silent, or the origin
-// does, with much left. A peer that waits itself is only probed. f.mu is held.
+// wanting reports whether a range needs a source: nobody brings it, the whole holder that brings it is silent, or the
+// origin brings it with much left. A silent peer that still fetches the content keeps its range. f.mu is held.
 func (f *flight) wanting(s *span, now time.Time) bool {
 	switch {
 	case s.from == nil:
@@ -206,7 +206,7 @@ func (f *flight) wanting(s *span, now time.Time) bool {
 	return s.from.Whole && s.from.idle(now) >= f.m.times.silent
 }
 
-// taken reports whether a source brings something. f.mu is held.
+// taken reports whether a source brings a range now. f.mu is held.
 func (f *flight) taken() bool {
 	return slices.ContainsFunc(f.parts, func(s *span) bool { return s.from != nil })
 }
@@ -224,7 +224,7 @@ func (f *flight) cut(p *source) {
 	}
 }
 
-// idle returns the time without a byte; none passes while the transfer waits for a stream.
+// idle returns the time without a byte; 0 while the transfer waits for a stream.
 func (p *source) idle(now time.Time) time.Duration {
 	if p.moved.IsZero() {
 		return 0
@@ -232,8 +232,8 @@ func (p *source) idle(now time.Time) time.Duration {
 	return now.Sub(p.moved)
 }
 
-// watch returns why a transfer is to end: the source has died, stalls or is slow. A peer is asked whether it has more, and
-// one that waits itself is waited for. While it is silent, another may take over. It returns nil when ctx ends.
+// watch returns the reason to end a transfer: its source has died, stalls or is slow. It probes a silent peer, and
+// waits for one that has no more bytes itself. Meanwhile another may take over. It returns nil when ctx ends.
 func (f *flight) watch(ctx context.Context, p *source, s *span) error {
 	t, pause := f.m.times, watchTick
 	for {
@@ -265,7 +265,7 @@ func (f *flight) watch(ctx context.Context, p *source, s *span) error {
 	}
 }
 
-// fail takes in the end of a transfer that broke off. f.mu is held.
+// fail notes that a transfer broke off, and decides whether the fetch goes on. f.mu is held.
 func (f *flight) fail(p *source, s *span, err error) {
 	if p.ID == "" {
 		f.failOrigin(p, s, err)
@@ -280,8 +280,8 @@ func (f *flight) fail(p *source, s *span, err error) {
 	}
 }
 
-// failOrigin decides whether the origin is asked again. One that gave nothing at all is not: the client may do so. If its
-// size is another than the peers', it is right. f.mu is held.
+// failOrigin decides whether the origin is asked again. While no byte is here, it is not: the client may ask again.
+// If the origin states another size than peers did, the origin is right. f.mu is held.
 func (f *flight) failOrigin(p *source, s *span, err error) {
 	f.note("origin", err)
 	switch {
@@ -297,7 +297,7 @@ func (f *flight) failOrigin(p *source, s *span, err error) {
 	}
 }
 
-// later has a source wait, a little longer each time, and reports whether it has not waited too long in all. f.mu is held.
+// later has a source wait, longer each time, and reports whether all its waits keep to times.busy. f.mu is held.
 func (f *flight) later(p *source) bool {
 	wait := min(max(p.waited, busyPause), 8*busyPause)
 	p.waited += wait
@@ -379,8 +379,8 @@ func (f *flight) take(ctx context.Context, p *source, s *span) (err error) {
 	}
 }
 
-// begin has the body of an answer begin at a place, and returns the size of the whole, -1 if it is not known. A source
-// may give all instead of a range: then what is there is skipped.
+// begin makes the body of an answer begin at a byte of the content, and returns the content's size, -1 if it is not
+// known. A source may give all instead of a range: then the bytes before that one are skipped.
 func begin(resp *http.Response, at int64) (size int64, err error) {
 	if resp.StatusCode == http.StatusOK {
 		if _, err := io.CopyN(io.Discard, resp.Body, at); err != nil {
@@ -397,7 +397,7 @@ func begin(resp *http.Response, at int64) (size int64, err error) {
 	return size, nil
 }
 
-// accept takes in the head of an answer. A peer's has its state.
+// accept notes the content's size and a peer's state, by the head of an answer. The error may be errSize or errShare.
 func (f *flight) accept(p *source, head http.Header, size int64) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -20,10 +20,10 @@ import (
 type wanted struct {
 	sum    Sum
 	name   string        // for the log
-	origin *http.Request // asks for the content, with the client's credentials; nil: nobody is to begin a fetch of it
+	origin *http.Request // asks for the content, with the client's credentials; nil: no fetch may begin for it
 }
 
-// What a flight may take.
+// Limits of a flight.
 const (
 	holdBack    = 64 << 10 // bytes at the end that nobody gets until the hash is right
 	maxChildren = 3        // mirrors that it passes bytes on to at once
@@ -31,7 +31,7 @@ const (
 	maxTried    = 8 // notes of failures
 )
 
-// flight is a fetch of content, shared by all requests for it. It goes on for a while when the last one has left.
+// flight is a fetch of content, shared by all requests for it. It goes on for linger after the last one has left.
 type flight struct {
 	m      *Mirror
 	want   wanted
@@ -47,12 +47,12 @@ type flight struct {
 	there    int64     // bytes from the beginning on
 	parts    []*span   // what has not come yet, in order; the end of the last is the size
 	running  hash.Hash // of the bytes there
-	rank     rank      // that of one that has nothing
+	rank     rank      // this mirror's rank while it has no bytes
 	origin   bool      // the origin was asked
 	children int       // mirrors that are given bytes
 	users    int       // readers, requests that wait for the size, and the fetch itself
 	left     time.Time // when a user left last
-	round    int       // number of beginnings
+	round    int       // number of restarts
 	over     bool
 	err      error            // of a flight that is over
 	gave     map[peer.ID]bool // peers that claimed to have it whole, and gave bytes
@@ -64,9 +64,9 @@ type flight struct {
 	look   *look            // the last
 	pause  time.Duration    // between the last look and the next
 	alone  bool             // peers are no longer asked
-	failed int              // transfers
+	failed int              // number of transfers that failed
 	fatal  error
-	under  sync.WaitGroup // transfers
+	under  sync.WaitGroup // transfers under way
 }
 
 // join returns the flight for content. If there is none, one begins; nil if nobody can be asked for it. Each join of a
@@ -99,7 +99,7 @@ func (m *Mirror) join(want wanted) *flight {
 	return f
 }
 
-// leave takes a user back.
+// leave ends one user's use of the flight.
 func (f *flight) leave() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -112,7 +112,7 @@ func (f *flight) leave() {
 	}
 }
 
-// news changes something, and has sources see whether it is their turn.
+// news makes a change with f.mu held, and has sources see whether it is their turn.
 func (f *flight) news(change func(now time.Time)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -120,7 +120,7 @@ func (f *flight) news(change func(now time.Time)) {
 	f.turn.Broadcast()
 }
 
-// in returns the time after a while, when sources see whether it is their turn.
+// in returns the time after a while, and then has sources see whether it is their turn.
 func (f *flight) in(while time.Duration) time.Time {
 	at := time.Now().Add(while)
 	time.AfterFunc(while, func() { f.news(func(time.Time) {}) })
@@ -189,7 +189,7 @@ func (f *flight) write(p *source, s *span, b []byte) (complete bool, err error) 
 		from = fromOrigin
 	}
 	if s.end >= 0 {
-		b = b[:min(int64(len(b)), s.end-s.begin)] // one that does not give ranges gives more
+		b = b[:min(int64(len(b)), s.end-s.begin)] // a source that does not give ranges sends more
 	}
 	if len(b) > 0 {
 		end := s.begin + int64(len(b))
@@ -222,7 +222,7 @@ func (f *flight) takes() bool {
 	return slices.ContainsFunc(f.parts, func(s *span) bool { return s.from != nil && s.from.ID != "" && !s.from.Whole })
 }
 
-// advance takes in what has come without a gap. f.mu is held.
+// advance drops ranges that are complete, and hashes the bytes up to the first gap. f.mu is held.
 func (f *flight) advance() error {
 	f.parts = slices.DeleteFunc(f.parts, func(s *span) bool { return s.begin == s.end })
 	upTo := f.size
@@ -240,7 +240,7 @@ func (f *flight) advance() error {
 	return nil
 }
 
-// setSize notes the size by a source, -1 if it does not tell. The error is errSize if another is known. f.mu is held.
+// setSize notes the size that a source states; -1: none. The error is errSize if it cannot be right. f.mu is held.
 func (f *flight) setSize(size int64) error {
 	switch last := len(f.parts) - 1; {
 	case size < 0 || size == f.size:
@@ -253,7 +253,7 @@ func (f *flight) setSize(size int64) error {
 	}
 }
 
-// ends notes that a source without a size has given all, and reports whether one that tells its size has not.
+// ends handles the end of a source's bytes: it fixes an unknown size, else the error is io.ErrUnexpectedEOF.
 func (f *flight) ends(s *span) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -315,11 +315,11 @@ type reader struct {
 
 // at returns the place where the next Read begins.
 func (r *reader) at() int64 {
-	at, _ := r.Seek(0, io.SeekCurrent) // it fails for no place
+	at, _ := r.Seek(0, io.SeekCurrent) // cannot fail
 	return at
 }
 
-// Read waits for the next bytes. Once some were read, bytes of another round are an error; another size always is.
+// Read waits for the next bytes. It fails if the fetch restarted after some were read, or the size changed.
 func (r *reader) Read(p []byte) (n int, err error) {
 	err = r.f.until(r.ctx, r.f.come, func() (bool, error) {
 		n, err = r.read(p)

@@ -21,11 +21,11 @@ const (
 	openTime = 10 * time.Minute // for which a name is remembered as open to everybody, or not
 )
 
-// busyAgain is the time after which a client may ask again, in seconds, that finds too many others.
+// busyAgain is the time in seconds after which a client that found all places taken may ask again.
 const busyAgain = "1"
 
-// adapter describes a client's request: it sets where the content is and how it is known. Content with a hash comes from
-// peers, other content from the origin.
+// adapter describes a client's request: it sets where the content is and how its hash is known. Content with a hash
+// comes from peers, other content from the origin.
 type adapter func(*request) error
 
 // request is a client's request.
@@ -42,7 +42,7 @@ type request struct {
 	instead string                // the JSON that answers while the origin is down; empty: an error does
 }
 
-// Times of words that are not kept: of what is passed through unless its hash is known, and always.
+// Values of named.fresh for answers that are passed through and not kept. unkept spares content whose hash is known.
 const unkept, passedOn = time.Duration(-1), time.Duration(-2)
 
 // Handler returns the handler for clients: /v2/ for registries, /go, /nix, /hf and /apt. A path without an origin
@@ -115,7 +115,7 @@ func (q *request) answer(describe adapter) error {
 }
 
 // everybody reports whether the content needs no credentials of the client's: the origin serves it without them, or with
-// a token that it gives to everybody. A request without credentials is so. All names of one scope share the answer.
+// a token that it gives to everybody, or the request has none. All names of one scope share the answer.
 func (q *request) everybody(scope string) bool {
 	if q.r.Header.Get("Authorization") == "" {
 		return true
@@ -151,7 +151,7 @@ func (m *Mirror) opens(name string, ask func() error) bool {
 func (q *request) serve(rec record) error {
 	if file, size, ok := q.body(rec); ok {
 		defer func() { _ = file.Close() }()
-		if rec.Name == "" { // else it was asked for right now
+		if rec.Name == "" { // else resolve may have just asked the origin for it
 			q.metrics.requests.WithLabelValues("cache").Inc()
 			q.count(fromCache, size)
 		}
@@ -179,7 +179,7 @@ func (q *request) deliver(rec record, content io.ReadSeeker) error {
 		if err != nil {
 			return err
 		}
-		_, _ = content.Seek(0, io.SeekStart) // it fails for no place
+		_, _ = content.Seek(0, io.SeekStart) // cannot fail
 		rec.Header["Content-Type"] = rec.typeOf(b)
 	}
 	rec.write(q.w)

@@ -45,7 +45,7 @@ func newGo(m *Mirror, bases []*url.URL) adapter {
 	}
 }
 
-// versionOf reads MODULE/@v/VERSION.SUFFIX with the suffix zip, mod or info; ok is false if the version is none that stays.
+// versionOf reads MODULE/@v/VERSION.SUFFIX with the suffix zip, mod or info; ok is false if the version may change.
 func versionOf(escaped string) (mod module.Version, suffix string, ok bool) {
 	path, file, found := strings.Cut(escaped, "/@v/")
 	dot := strings.LastIndex(file, ".")

@@ -8,8 +8,8 @@ import (
 )
 
 // newHF returns the adapter to a Hugging Face hub. The hub is asked, with the client's token, for the hash of a file of
-// a revision. Large files come from peers, by the SHA-256 that the hub tells. Files open to everybody may come to
-// others so while the hub is down; other files are passed through, each time with its consent.
+// a revision. Large files come from peers, by the SHA-256 that the hub tells. Files open to everybody can come from
+// peers while the hub is down, too. Other files are passed through, so that the hub decides each time.
 func newHF(m *Mirror, _ []*url.URL) adapter {
 	hub := *m.web
 	hub.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -25,8 +25,8 @@ func newHF(m *Mirror, _ []*url.URL) adapter {
 	}
 }
 
-// largeFile asks the hub whether a path is a large file, and which; the record has no sum if it is none. While the hub
-// is down, its last word is used.
+// largeFile asks the hub for the hash of a path's large file; the record has no sum if there is none. While the hub is
+// down, its last answer is used.
 func (q *request) largeFile(hub *http.Client) (rec record) {
 	name, req := "hf-file/"+q.name, q.origin.Clone(q.r.Context())
 	req.Method = http.MethodHead
@@ -44,7 +44,7 @@ func (q *request) largeFile(hub *http.Client) (rec record) {
 	}
 	rec = record{Name: name, Header: kept(resp.Header), Sum: sum, Asked: time.Now()}
 	rec.Header["Etag"] = rec.Header["X-Linked-Etag"]
-	delete(rec.Header, "Content-Type") // of the word that sends elsewhere
+	delete(rec.Header, "Content-Type") // the redirect's own
 	delete(rec.Header, "Last-Modified")
 	q.remember(rec)
 	return rec

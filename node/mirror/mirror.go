@@ -34,7 +34,7 @@ type Config struct {
 	Register prometheus.Registerer // gets the metrics until Close; nil: none
 }
 
-// Upstream is the origins: URLs with http or https. Those that are empty are not mirrored.
+// Upstream has the URLs of the origins, with http or https. An origin with an empty URL is not mirrored.
 type Upstream struct {
 	Go, Nix, HF, Apt string
 	OCI              []string // registries; one without a scheme is asked by https
@@ -110,8 +110,8 @@ func (c Config) check() (origins, error) {
 	return origins, errors.Join(append(errs, err)...)
 }
 
-// meeting is the sum whose key all mirrors advertise. Peers that hold nothing are told to nobody, so a mirror without
-// content would not be known when others begin to fetch what it has just begun to fetch.
+// meeting is the sum whose key all mirrors advertise. The network spreads no word of a peer without keys, so a mirror
+// without content would not be known when others begin to fetch what it has just begun to fetch.
 var meeting = sumOf(kindPlain, sha256.Sum256([]byte("venn mirror")))
 
 // start opens the cache, tells peers of it, and serves them.

@@ -15,23 +15,23 @@ import (
 	"github.com/venn-p2p/venn/node/httpapi"
 )
 
-// named is a name whose content may change. The origin is asked for the present one.
+// named is a name whose content may change. The origin is asked for the present content.
 type named struct {
-	name   string        // of the adapter and below it
+	name   string        // the adapter's name and the path below it
 	origin *http.Request // with the client's credentials
 	fresh  time.Duration // for how long the origin's word is taken without asking again; or unkept, or passedOn
-	// learn takes in the origin's answer, and its body, before anybody gets it. nil: nothing is learned.
+	// learn reads the origin's answer and its body, before a client gets them. nil: nothing is learned.
 	learn func(record, *io.SectionReader)
 }
 
-// record is the origin's last word on a name. It is kept in the cache as content of kind Name.
+// record is the origin's last answer about a name. It is kept in the cache as content of kind name.
 type record struct {
 	Name   string            `json:"name"`
 	Header map[string]string `json:"header"`
 	Sum    Sum               `json:"sum"` // of the body, in the cache
 	Asked  time.Time         `json:"asked"`
 
-	typeOf func([]byte) string // tells the type of the content by its beginning; nil: Header does
+	typeOf func([]byte) string // returns the content's type, by its first bytes; nil: Header has the type
 }
 
 // kept returns the headers of the origin's answer that are kept for clients.
@@ -63,7 +63,7 @@ func readRecord(from io.Reader) (r record, err error) {
 	return r, err
 }
 
-// recall returns the record of a name. One that is damaged is none.
+// recall returns the record of a name; ok is false if there is none, or it is damaged.
 func (m *Mirror) recall(name string) (r record, ok bool) {
 	f, _, ok := m.cache.open(record{Name: name}.sum())
 	if !ok {
@@ -90,8 +90,8 @@ func (m *Mirror) body(r record) (f *os.File, size int64, ok bool) {
 	return m.cache.open(r.Sum)
 }
 
-// resolve returns the record of a name: the origin's word, or its last one while it does not answer. All requests at one
-// time share an answer.
+// resolve returns the record of a name: the kept one while it is fresh, or the origin does not answer, else the
+// origin's answer. All requests for a name at one time share the answer.
 func (m *Mirror) resolve(ctx context.Context, n named) (record, error) {
 	old, ok := m.recall(n.name)
 	if ok {
@@ -124,7 +124,7 @@ func (m *Mirror) resolve(ctx context.Context, n named) (record, error) {
 	return old, nil
 }
 
-// lively reads a body, and tells when something has come.
+// lively reads a body, and calls came after each Read.
 type lively struct {
 	io.Reader
 	came func()
@@ -136,8 +136,8 @@ func (l lively) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// askName asks the origin for a name, and keeps its word. The record has the last one, if there is one. Once the answer
-// has begun, it may take as long as bytes come.
+// askName asks the origin for a name, and keeps the answer. rec is the last answer, or has the name only.
+// Once the answer has begun, it may take as long as bytes come.
 func (m *Mirror) askName(n named, rec record) (record, error) {
 	if !m.tasks.Enter() {
 		return rec, errClosed
@@ -147,7 +147,7 @@ func (m *Mirror) askName(n named, rec record) (record, error) {
 	defer cancel()
 	late := time.AfterFunc(m.times.head, cancel)
 	defer late.Stop()
-	rec.Header = maps.Clone(rec.Header) // who has run out of patience reads the last word
+	rec.Header = maps.Clone(rec.Header) // requests that have stopped waiting read the old map
 	begun, req := time.Now(), n.origin.Clone(ctx)
 	if tag, since := rec.Header["Etag"], rec.Header["Last-Modified"]; tag != "" {
 		req.Header.Set("If-None-Match", tag)

@@ -11,8 +11,8 @@ import (
 	"github.com/nix-community/go-nix/pkg/nixhash"
 )
 
-// newNix returns the adapter to a Nix binary cache. What a store path is (narinfo) is the cache's signed word, which the
-// client checks. The archive that it names comes from peers, by the hash that stands there.
+// newNix returns the adapter to a Nix binary cache. The narinfo of a store path comes from the cache, whose signature
+// the client checks. The archive that a narinfo names comes from peers, by the hash in the narinfo.
 func newNix(m *Mirror, _ []*url.URL) adapter {
 	learn := func(_ record, narinfo *io.SectionReader) {
 		if path, sum, ok := parseNarinfo(narinfo); ok {

@@ -20,7 +20,7 @@ const (
 )
 
 // oci is the adapter to registries (OCI distribution), by the names that clients have for them. Manifests and blobs by
-// digest come from peers, tags are the origin's word. The registry is named by ?ns=, as containerd writes it, or by the
+// digest come from peers, tags from the origin. The registry is named by ?ns=, as containerd writes it, or by the
 // first part of the name; else it is the first one configured.
 type oci map[string]*url.URL
 
@@ -70,7 +70,7 @@ func (o oci) describe(q *request) error {
 	return nil
 }
 
-// byDigest returns the hash of a blob or a manifest. The type of a manifest stands in itself: peers do not tell it.
+// byDigest returns the hash of a blob or a manifest. A manifest's type is read from its content: peers do not tell it.
 func byDigest(kind, ref string) (rec record, ok bool) {
 	digits, ok := strings.CutPrefix(ref, "sha256:")
 	sum, err := plainSum(digits)

@@ -17,10 +17,10 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// origins is the parsed Upstream, by the beginning of clients' paths. All but v2 have one.
+// origins is the parsed Upstream, by the beginning of clients' paths. Only v2 may have several URLs.
 type origins map[string][]*url.URL
 
-// fronts are the adapters, by the beginning of clients' paths, with the key of their origins.
+// fronts are the adapters, by the beginning of clients' paths, with the configuration's key of their origins.
 var fronts = map[string]struct {
 	key  string
 	of   func(Upstream) []string
@@ -89,7 +89,7 @@ const (
 )
 
 // newOrigin returns the client for origins. It dials the addresses of the configured ones, and public addresses that
-// they send to. Credentials stay with the host that they were for.
+// they redirect to. Credentials go only to the host that they were for.
 func (m *Mirror) newOrigin() *http.Client {
 	configured := make(map[string]bool)
 	for _, all := range m.origins {
@@ -113,7 +113,7 @@ func (m *Mirror) newOrigin() *http.Client {
 	}
 }
 
-// redirected lets a request follow where the origin sends it.
+// redirected lets a request follow an origin's redirect. It refuses too many, and any from https to http.
 func redirected(req *http.Request, via []*http.Request) error {
 	before := via[len(via)-1].URL
 	if len(via) > maxRedirects || before.Scheme == "https" && req.URL.Scheme != "https" {
@@ -139,12 +139,12 @@ func (e *originError) Error() string {
 	return fmt.Sprintf("mirror: the origin answers with status %d", e.status)
 }
 
-// Is takes it for another size than peers say that the origin does not have the range that is missing.
+// Is matches errSize if the origin lacks the range asked for: peers must have stated too large a size.
 func (e *originError) Is(target error) bool {
 	return target == error(errSize) && e.status == http.StatusRequestedRangeNotSatisfiable
 }
 
-// down reports whether the origin could not answer, or not now.
+// down reports whether the origin did not answer, or with a status that may pass: 429, or 500 and above.
 func down(err error) bool {
 	var e *originError
 	return !errors.As(err, &e) || e.status >= 500 || e.status == http.StatusTooManyRequests
@@ -182,8 +182,8 @@ func (m *Mirror) askOrigin(ctx context.Context, want wanted, s span) (*http.Resp
 	return send(m.web, req)
 }
 
-// requestTo returns a request of the origin. Of a client's request, it passes on what the client accepts, its name and its
-// credentials.
+// requestTo returns a GET request to the origin, with the headers Accept, Authorization and User-Agent of a client's
+// request.
 func requestTo(u *url.URL, r *http.Request) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, u.String(), nil)
 	for _, name := range []string{"Accept", "Authorization", "User-Agent"} {

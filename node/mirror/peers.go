@@ -40,7 +40,7 @@ const (
 	maxHeaders = 8 << 10 // bytes of a head between mirrors
 	maxPlace   = 128     // bytes of a label
 	// maxTransfers and maxProbes are the largest numbers of streams to a peer. Hosts of nodes take 32 of a peer, and some
-	// are venn's own; what is beyond waits its turn.
+	// are venn's own. Further requests wait for a stream.
 	maxTransfers, maxProbes = 18, 6
 )
 
@@ -108,8 +108,8 @@ var answers = map[int]error{
 	http.StatusOK: nil, http.StatusPartialContent: nil, errBehind.status: errBehind, errBusy.status: errBusy, errLacks.status: errLacks,
 }
 
-// ask asks a peer for a range of content; nil: for its state of it. It calls had when it has a stream. The errors are the
-// peer's answer: errBusy, errBehind, errLacks.
+// ask asks a peer for the range s of the content; if s is nil, for its state of the content. It calls had when it has
+// a stream. The errors are the peer's answer: errBusy, errBehind, errLacks.
 func (f *flight) ask(ctx context.Context, p peer.ID, s *span, had func()) (*http.Response, error) {
 	over, method := f.m.probes, http.MethodHead
 	if s != nil {
@@ -158,7 +158,7 @@ func (f *flight) probe(ctx context.Context, p peer.ID, within time.Duration, had
 	return parseState(resp.Header)
 }
 
-// blame counts against a peer that gave wrong content.
+// blame adds much, at least 1, to the blame of a peer that gave wrong content.
 func (m *Mirror) blame(p peer.ID, much int) {
 	before, _ := m.blamed.Get(p)
 	m.blamed.Add(p, before+max(1, much))
@@ -172,10 +172,10 @@ func (m *Mirror) isBlamed(p peer.ID) bool {
 // look is a search for holders. The flight's lock guards it.
 type look struct {
 	began time.Time
-	ended time.Time // when all that were named had answered, or had not in time
-	until time.Time // for which the origin waits for the first answer
-	near  time.Time // for which the first to answer waits for others that are as near; zero: none has answered
-	step  int       // the farthest; each sets until
+	ended time.Time // when all peers named had answered, or were out of time; zero: not yet
+	until time.Time // until then the origin waits for the first answer
+	near  time.Time // until then the first peer to answer waits for others as near; zero: none has answered
+	step  int       // the last step reached; each one sets until
 }
 
 // Steps of a look.
@@ -191,7 +191,7 @@ func (f *flight) reach(l *look, step int, within time.Duration) {
 	}
 }
 
-// lookDue reports whether a look is of use now: once, while a peer is silent. f.mu is held.
+// lookDue reports whether to look for holders: after a pause, and only once while a source is silent. f.mu is held.
 func (f *flight) lookDue(now time.Time) bool {
 	l := f.look
 	looked := func(s *span) bool { return s.from != nil && s.from.ID != "" && l.began.After(s.from.moved) }
@@ -199,7 +199,7 @@ func (f *flight) lookDue(now time.Time) bool {
 }
 
 // seek looks for holders, ever more seldom, while there is a range that no known peer is to bring. Peers serve the flight
-// from when they have answered. The first to be named is waited for longer if the client has bytes already.
+// from when they have answered. The first peer's name may take longer if some bytes are already here.
 func (f *flight) seek(ctx context.Context) {
 	m, skip := f.m, map[peer.ID]bool(nil)
 	most := m.times.lookup + 2*m.times.late
@@ -244,7 +244,7 @@ func (f *flight) seek(ctx context.Context) {
 	}
 }
 
-// meet probes a peer, and notes it if it has the content or fetches it. It returns a peer that was not known.
+// meet probes a peer, and notes it if it has the content or fetches it. It returns the peer's source if that is new.
 func (f *flight) meet(ctx context.Context, l *look, p peer.AddrInfo) (met *source) {
 	begun := time.Now()
 	asked := func() { f.news(func(time.Time) { f.reach(l, stepAsked, f.m.times.answer) }) }
@@ -300,9 +300,9 @@ func common(a, b string) (n int) {
 }
 
 // rank orders the mirrors that fetch the same content at once. A mirror takes bytes only from one of a lower rank: one
-// with more bytes, or with as many that takes from no peer. A mirror's bytes never get fewer, and it never has more than
-// the mirror that it takes from. So mirrors never wait for each other in a circle. Of mirrors that begin together the
-// lowest asks the origin, and one that has bytes goes on.
+// that has more bytes, or has as many and takes from no peer. A mirror's bytes never get fewer, and it never has more
+// than the mirror that it takes from. So mirrors never wait for each other in a circle. Of mirrors that begin together
+// the lowest asks the origin, and one that has bytes goes on.
 type rank struct {
 	have   int64  // bytes from the beginning on
 	origin bool   // has asked the origin

@@ -10,16 +10,16 @@ import (
 	"github.com/venn-p2p/venn/node"
 )
 
-// Router finds holders of content, by its key. It is what a mirror needs of a network, with the four calls that other
-// mirrors of registries have in theirs. It is safe for concurrent use.
+// Router finds holders of content, by its key. A mirror needs no more of a network. The four calls are those that
+// other mirrors of registries ask of their routers. It is safe for concurrent use.
 type Router interface {
 	// Ready reports whether the other calls can work.
 	Ready(ctx context.Context) (bool, error)
 	// Lookup yields peers that have the content, as they are found, until all were asked or ctx ends. This peer is not
 	// among them.
 	Lookup(ctx context.Context, key []byte) iter.Seq[peer.AddrInfo]
-	// Advertise has others find this peer for the keys, until Withdraw. A linked peer that looks after it has returned
-	// finds it, others do within seconds.
+	// Advertise lets others find this peer by the keys, until Withdraw. Linked peers can do so once Advertise has
+	// returned, others within seconds.
 	Advertise(ctx context.Context, keys ...[]byte) error
 	// Withdraw takes keys back.
 	Withdraw(ctx context.Context, keys ...[]byte) error
@@ -40,9 +40,9 @@ const (
 
 func (o over) Ready(context.Context) (bool, error) { return o.n.Ready(), nil }
 
-// Lookup asks linked peers, however new their word is: a pull asks for what another has just begun to fetch. It asks
-// nobody to pass the question on: a client waits for the last answer before the origin is asked, and who is not linked
-// is known by its tails.
+// Lookup asks linked peers, however fresh the knowledge of them is: another may have just begun to fetch the content.
+// It asks nobody to pass the question on: a client waits for the last answer before the origin is asked, and peers
+// without a link are known by their tails.
 func (o over) Lookup(ctx context.Context, key []byte) iter.Seq[peer.AddrInfo] {
 	return func(yield func(peer.AddrInfo) bool) {
 		ctx, cancel := context.WithCancel(ctx)

@@ -16,12 +16,12 @@ import (
 	"github.com/venn-p2p/venn/node/internal/admit"
 )
 
-// What is given at once.
+// Limits of serving clients and peers.
 const (
 	maxClients   = 512              // requests of clients
 	maxServed    = 128              // requests of all peers
-	busyServed   = 32               // transfers to peers from which on this mirror reports itself busy
-	writeTimeout = 30 * time.Second // for some bytes to be taken
+	busyServed   = 32               // requests of peers; with more, this mirror reports itself busy
+	writeTimeout = 30 * time.Second // longest time until the receiver takes a piece
 )
 
 // servePeers answers peers until the mirror is closed.
@@ -127,8 +127,8 @@ func (m *Mirror) send(w http.ResponseWriter, r *http.Request, content io.ReadSee
 	http.ServeContent(m.paced(w, r, toPeers), r, "", time.Time{}, content)
 }
 
-// paced returns a writer that gives its reader a time for each piece, and counts the bytes. It ends with the request.
-// Nothing waits in a buffer for what follows: of content that comes, the reader gets all that is there.
+// paced returns a writer that gives the receiver writeTimeout for each piece, and counts the bytes. It ends with the
+// request. It flushes each piece: the receiver gets all bytes that are there, before the rest has come.
 func (m *Mirror) paced(w http.ResponseWriter, r *http.Request, to flow) http.ResponseWriter {
 	return &paced{w, r.Context(), http.NewResponseController(w), func(n int) { m.count(to, int64(n)) }}
 }

@@ -15,7 +15,7 @@ import (
 // maxRecent is the number of fetches that Status tells of.
 const maxRecent = 32
 
-// flow is a way that bytes of content go.
+// flow is a source or a destination of bytes of content.
 type flow int
 
 const (
@@ -29,7 +29,7 @@ const (
 
 // metrics are a mirror's counts.
 type metrics struct {
-	registry           *prometheus.Registry // of them all
+	registry           *prometheus.Registry // exports all of them
 	bytes              [flows]atomic.Int64
 	requests, failures *prometheus.CounterVec
 	seconds, lookup    prometheus.Histogram
@@ -68,7 +68,7 @@ func failure(err error) slog.Attr {
 	return slog.Any("err", err)
 }
 
-// Status returns the mirror's state and counts, without the address of its clients.
+// Status returns the mirror's state and counts. It leaves Listen empty.
 func (m *Mirror) Status() *httpapi.Mirror {
 	bytes := func(way flow) int64 { return m.metrics.bytes[way].Load() }
 	s := &httpapi.Mirror{

@@ -18,7 +18,7 @@ import (
 )
 
 // Sum identifies content, as KIND-HEX: a SHA-256 hash, and the kind of data that it is the hash of. It is the name of its
-// file, and of its path at peers. The zero Sum is nothing's.
+// file, and of its path at peers. The zero Sum identifies nothing.
 type Sum string
 
 const (
@@ -32,7 +32,7 @@ var (
 	errSum = errors.New("mirror: no sum")
 )
 
-// ParseSum returns the sum that a text is.
+// ParseSum returns the sum that a text spells.
 func ParseSum(text string) (Sum, error) {
 	if !form.MatchString(text) {
 		return "", fmt.Errorf("%w: %.80q", errSum, text)
@@ -68,7 +68,7 @@ func (s Sum) hash() []byte {
 func (s Sum) Key() []byte {
 	key, err := mh.Encode(s.hash(), mh.SHA2_256)
 	if err != nil {
-		panic(err) // the code is right
+		panic(err) // the code of SHA-256 is valid
 	}
 	return key
 }
