@@ -100,8 +100,8 @@ type Limits struct {
 	NameRests int           // factor of the rest of a peer known by name alone, which may be invented; 0: 32. Below 0: it does not rest
 	Forgive   time.Duration // time after which a peer's last failure no longer counts; 0: 1 h. Below 0: none counts
 	Fade      time.Duration // half-life of a reputation; 0: 5 min
-	Credit    float64       // right names that each peer counts as having given; 0: none
-	Silent    int           // unanswered names, with no other name, from which a contact is given up; 0: 1
+	Credit    float64       // number added to the right names of each peer; 0: none
+	Silent    int           // unanswered names from which a contact is given up if it gave no others; 0: 1
 	Trust     float64       // least factor by which a peer's record lowers belief in its claims; 0: none
 	Boasters  int           // one linked peer in this number may overstate the peers that it knows; 0: 3
 	Denials   int           // answers, 1 or 2, that name no holder before a range counts as empty; 0: 2

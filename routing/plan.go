@@ -135,8 +135,8 @@ func (r *Router) width(q *search, best *candidate) int {
 	return min(q.Want-q.found+q.extra, r.cfg.Parallel)
 }
 
-// probingBeside returns the number of confirmations under way that delay a candidate. Those that the plan does not wait
-// for delay only names in doubt: otherwise a query would end before it has asked the others.
+// probingBeside returns the number of confirmations under way that delay a candidate. A confirmation that the plan does
+// not wait for delays only names in doubt: otherwise a query could end before it has asked the other candidates.
 func (r *Router) probingBeside(q *search, best *candidate) int {
 	if r.inDoubt(q, best) {
 		return q.probing

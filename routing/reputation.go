@@ -86,8 +86,8 @@ func (r *Router) didBadly(q *search, v *referrer) bool {
 	}
 }
 
-// boasted reports whether a peer that claims to expect at most falseMatches false matches named none of the other
-// holders found. The range of its answer does not matter: it was asked first because of its claim for the whole
+// boasted reports whether a peer claims to expect at most falseMatches false matches, but named none of the holders
+// found besides itself. The range of its answer does not matter: it was asked first because of its claim for the whole
 // network.
 func (q *search) boasted(a *referrer, falseMatches float64) bool {
 	if a.contact.Role != region.Precise || a.state != answered || a.falseMatches > falseMatches {

@@ -23,7 +23,7 @@ const (
 	MinTrust = 0.15
 
 	unknownRTT = 100 * time.Millisecond
-	dialRTTs   = 3                     // round trips to connect and secure, and then to ask
+	dialRTTs   = 3                     // round trips to connect, to secure the connection, and to ask
 	askCost    = 50 * time.Millisecond // cost of a question besides its time
 )
 
