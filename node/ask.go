@@ -30,13 +30,13 @@ func (r reply) gave() bool { return r.gone.Err() != nil }
 // asked is a question of a peer that the core answers.
 type asked struct {
 	from     peer.ID
-	group    string // of its address
+	group    string // address group of the peer
 	question wire.Message
-	held     keyCheck // of a query's key
+	held     keyCheck // the key store's answer for a query's key
 	reply    reply
 }
 
-// keyCheck is the key store's answer for a key. It is asked before the loop is, which must not wait for a disk.
+// keyCheck is the key store's answer for a key. It is fetched outside the loop, which must not wait for a disk.
 type keyCheck struct {
 	key []byte
 	has bool
@@ -47,7 +47,7 @@ func (n *Node) check(key []byte, private bool) (keyCheck, error) {
 	return keyCheck{key, has}, err
 }
 
-// hasChecked reports whether the node holds the key that the core is being asked for, by the check made before.
+// hasChecked reports whether the node holds a key, for the core: by the check made before, else by the key store.
 func (n *Node) hasChecked(key []byte) bool {
 	if n.checked != nil && bytes.Equal(n.checked.key, key) {
 		return n.checked.has
@@ -56,8 +56,8 @@ func (n *Node) hasChecked(key []byte) bool {
 	return has
 }
 
-// serve returns the handler of a protocol of questions. It reads and parses a question of at most limit bytes, and has
-// it paid for before it is answered.
+// serve returns the handler of a protocol of questions. The handler reads and parses a question of at most limit bytes,
+// charges the peer its price, and then answers it.
 func serve[Q any](limit int, parse func([]byte) (Q, error), price func(Q) time.Duration, answer func(*streams.Stream, Q) error) func(*streams.Stream) error {
 	return func(s *streams.Stream) error {
 		b, err := s.Receive(limit, streams.IOTime)
@@ -80,8 +80,8 @@ func priced[Q any](price time.Duration) func(Q) time.Duration {
 	return func(Q) time.Duration { return price }
 }
 
-// put puts a question to a connected peer on a stream of a protocol, and has answers read from it. The stream is opened
-// before ctx ends.
+// put sends a question to a connected peer on a new stream of a protocol, and calls answers to read from the stream.
+// ctx limits only the time to open the stream.
 func (n *Node) put(ctx context.Context, p peer.ID, id protocol.ID, question wire.Message, answers func(*streams.Stream) error) (err error) {
 	s, err := n.streams.Open(ctx, p, id)
 	if err != nil {
@@ -94,8 +94,8 @@ func (n *Node) put(ctx context.Context, p peer.ID, id protocol.ID, question wire
 	return answers(s)
 }
 
-// answerOn receives an answer of at most limit bytes on a stream of a protocol, and returns it with its bytes. One that
-// cannot be parsed is the peer's fault.
+// answerOn receives an answer of at most limit bytes on a stream of a protocol, and returns it with its size in bytes.
+// A malformed answer is counted as the peer's fault.
 func answerOn[A any](n *Node, s *streams.Stream, id protocol.ID, limit int, within time.Duration, parse func([]byte) (A, error)) (a A, size int, err error) {
 	b, err := s.Receive(limit, within)
 	if err != nil {
@@ -115,8 +115,8 @@ func (n *Node) serveQuery(s *streams.Stream, q wire.Query) error {
 	return n.relay(s, asked{question: q, held: holds}, maxAnswers, q.Within+time.Second)
 }
 
-// relay hands a question of a peer to the loop, and sends the core's answers as they come, up to a number within a
-// time.
+// relay hands a peer's question to the loop, and sends the core's answers on the stream until the last one, at most for
+// the time within. answers is the number of answers that may wait to be sent.
 func (n *Node) relay(s *streams.Stream, q asked, answers int, within time.Duration) error {
 	ctx, cancel := context.WithTimeout(s.Context(), within)
 	defer cancel()
@@ -185,8 +185,8 @@ func (n *Node) ask(e event.Ask) {
 	n.in.Result(n.ctx, a)
 }
 
-// query puts a query to a peer and returns the last answer, with its bytes. Earlier answers of a search go to the loop
-// at once. An answer that names candidates is one, however many messages it takes.
+// query sends a query to a peer and returns the last answer, with its size in bytes. Earlier answers of a search go to
+// the loop at once. The messages of an answer that names candidates are joined to one answer.
 func (n *Node) query(e event.Ask, q wire.Query) (all wire.Answer, size int, err error) {
 	if err := n.reachContact(e.To, q.Within, errandOf(e)); err != nil {
 		return all, 0, err
@@ -215,8 +215,8 @@ func (n *Node) reachContact(to wire.Record, within time.Duration, e errand) erro
 // maxAnswers is the largest number of messages of one answer: one for each holder, and the last.
 const maxAnswers = routing.MaxNamesAll + 1
 
-// answersTo sends a query and reads answers until the final one. size is the bytes of an answer; the first one's
-// include the question's.
+// answersTo sends a query and calls take with each answer, up to the final one. size is the answer's size in bytes;
+// that of the first answer includes the question.
 func (n *Node) answersTo(p peer.ID, q wire.Query, take func(a wire.Answer, size int)) error {
 	ctx, cancel := context.WithTimeout(n.ctx, q.Within)
 	defer cancel()

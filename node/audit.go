@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	sampleKeys = 1000 // of our own, from which audits draw
+	sampleKeys = 1000 // number of the node's keys from which audits draw
 	sampleLife = time.Hour
 )
 
-// audit asks a peer for up to event.AuditKeys of our own keys that its summary claims, mixed with as many made-up keys
-// that it denies. A made-up key joins halves of two of our keys. Each yes to a made-up key cancels a yes to a claimed
-// one. Its answers count if they refute its claims. Without a key store that can list its keys there are no audits, only queries' answers.
+// audit asks a peer for up to event.AuditKeys of our own keys that its summary claims, mixed with at most as many
+// made-up keys that it denies. A made-up key joins halves of two of our keys. Each yes to a made-up key cancels a yes
+// to a claimed one. Without a key store that can list its keys there are no audits.
 func (n *Node) audit(a event.Audit) {
 	sample, err := n.sample.of(n)
 	if err != nil {
@@ -60,7 +60,7 @@ func (n *Node) audit(a event.Audit) {
 		case has[i] && claims(k):
 			hits++
 		case has[i]:
-			hits-- // a yes is worth as much less
+			hits-- // this yes cancels one to a claimed key
 		}
 	}
 	hits = max(hits, 0)

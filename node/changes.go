@@ -7,13 +7,13 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// atOnce is the number of keys that go to a store at a time: enough to make up for the wait for a disk, and few enough
-// that the end of a context is soon noticed, and that who reads the store does not wait for long.
+// atOnce is the number of keys that go to a key store in one call: enough that a disk's delay matters little, and so
+// few that the end of a context is soon noticed, and that readers of the store do not wait for long.
 const atOnce = 1 << 14
 
 // Add adds keys, each of 1 to wire.MaxKey bytes, and returns the number of new ones. It hashes in the caller's
 // goroutine. Others learn of the keys within a second, by a tail or a new summary, which is made in the background. If
-// a key has another length, none is added. On error, of the key store or of ctx, the keys before are held.
+// a key has another length, none is added. If the key store fails or ctx ends, the keys added until then stay.
 func (n *Node) Add(ctx context.Context, keys ...[]byte) (added int, err error) {
 	return n.change(ctx, keys, func(keys [][]byte) (int, error) { return n.keys.Add(keys, n.fingerprintsOf(keys)) })
 }
@@ -26,7 +26,7 @@ func (n *Node) fingerprintsOf(keys [][]byte) []summary.Fingerprint {
 	return fps
 }
 
-// Remove drops keys, private ones too, and returns the number that were there. It is announced to others as Add is. The
+// Remove drops keys, private ones too, and returns the number that were there. Others learn of it as with Add. The
 // errors are those of Add.
 func (n *Node) Remove(ctx context.Context, keys ...[]byte) (removed int, err error) {
 	removed, err = n.change(ctx, keys, n.keys.Remove)
@@ -46,8 +46,8 @@ func (n *Node) change(ctx context.Context, keys [][]byte, f func([][]byte) (int,
 	return changed, err
 }
 
-// inTurns gives keys to f, which changes a key store, atOnce at a time. It returns the number of changes. If a key has
-// another length than it may have, it gives none.
+// inTurns gives keys to f, which changes a key store, atOnce at a time. It returns the number of changes. If the length
+// of any key is not allowed, it does not call f.
 func (n *Node) inTurns(ctx context.Context, keys [][]byte, f func([][]byte) (int, error)) (changed int, err error) {
 	if err := checkKeys(keys); err != nil {
 		return 0, err

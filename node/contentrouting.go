@@ -57,7 +57,7 @@ func (n *Node) StopProviding(keys ...mh.Multihash) error {
 	return err
 }
 
-// readyEvery is the time between two looks of WaitReady.
+// readyEvery is the time between two checks of WaitReady.
 const readyEvery = 50 * time.Millisecond
 
 // WaitReady waits until the node is linked, and knows the peers that its links know. From then on a find can tell that

@@ -5,15 +5,15 @@
 // them. Streams, pubsub's callbacks and the API hand it their inputs through bounded queues (see inbox). Other
 // goroutines carry out its orders, and report back the same way. All of them end with Close.
 //
-// Two peers are linked when they have said hello on a connection. Connections made only to confirm a key, or to fetch
-// parts, carry no hello and join no mesh. They are closed first when there are too many.
+// Two peers are linked when they have said hello on a connection. Connections made only for questions, such as whether
+// a peer holds a key, carry no hello and join no mesh. They are closed first when there are too many.
 //
 // Pubsub is gossipsub with partial messages on the topic /venn/<network>/summaries/2. Its group 'c' carries catalogues,
-// which list what the sender holds and wants; the other groups, one an epoch of an origin, carry parts. Each goes to
-// one peer. Peers without partial messages get the sample of this node's summary as an ordinary message, and may
-// publish theirs so.
+// which list what the sender holds and wants. The other groups, one for each epoch of an origin, carry parts. Each
+// message goes to one peer. Peers without partial messages get the sample of this node's summary as an ordinary
+// message, and may publish their samples in the same way.
 //
-// Where strangers may send much, the host is made with [SetServiceLimits] and [Muxer], as the daemon's is.
+// A host that strangers can reach should be made with [SetServiceLimits] and [Muxer], as the daemon's is.
 //
 // A node with no keys and no connections costs about 17 goroutines and 150 KiB above its host (TestIdleCost).
 package node

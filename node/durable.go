@@ -47,7 +47,7 @@ func (c *config) checkStore() error {
 	return nil
 }
 
-// useStore has the node keep all in a store, except what is chosen already; nil: in memory.
+// useStore makes the node keep keys, private keys and epochs in s. What neither s nor an option keeps is in memory.
 func (c *config) useStore(s *store.Store) {
 	if s != nil {
 		c.store, c.keys, c.private = s, s, s.Private()
@@ -66,7 +66,7 @@ func (c *config) useStore(s *store.Store) {
 	}
 }
 
-// openStore opens the store of WithDatastore, if that was given.
+// openStore opens the store of WithDatastore, if that option was given.
 func (c *config) openStore(ctx context.Context) error {
 	if c.datastore == nil {
 		return nil
@@ -79,7 +79,7 @@ func (c *config) openStore(ctx context.Context) error {
 	return nil
 }
 
-// closeStore saves the peers known, and closes the store of WithDatastore.
+// closeStore closes the store of WithDatastore, if it was opened. A store of WithStore stays open.
 func (n *Node) closeStore() error {
 	if n.cfg.datastore == nil || n.cfg.store == nil {
 		return nil
@@ -88,14 +88,14 @@ func (n *Node) closeStore() error {
 }
 
 const (
-	saveEvery = 10 * time.Second // the peers known
-	saveTime  = 5 * time.Second  // to save them: a busy machine may need it
+	saveEvery = 10 * time.Second // time between two savings of the peers known
+	saveTime  = 5 * time.Second  // longest time to save them: a busy machine may need it
 	maxWarm   = 8                // peers of the last run that are dialled at the start
 
 	savedInTurn = 256
 )
 
-// warm returns the peers of the last run to begin with: its neighbours, then others.
+// warm returns the peers of the last run to dial at the start: its neighbours, then others, maxWarm at most.
 func (c *config) warm(self peer.ID) (out []peer.AddrInfo) {
 	if c.store == nil {
 		return nil
@@ -118,7 +118,7 @@ func (c *config) warm(self peer.ID) (out []peer.AddrInfo) {
 	return out
 }
 
-// savePeers saves the peers known, now and then, until the node closes.
+// savePeers saves the peers known, every saveEvery, until the node closes.
 func (n *Node) savePeers() {
 	ticker := time.NewTicker(saveEvery)
 	defer ticker.Stop()
@@ -132,8 +132,8 @@ func (n *Node) savePeers() {
 	}
 }
 
-// saveKnown saves the peers known, and the node's own record, which they may hold. A node that is alone keeps the peers
-// saved before.
+// saveKnown saves the peers known, and the node's own record, which others may hold. If no peer is known, the peers
+// saved before stay.
 func (n *Node) saveKnown() {
 	if n.cfg.store == nil {
 		return

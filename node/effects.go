@@ -85,7 +85,7 @@ func (l *loop) learn(e event.Learned) {
 }
 
 func (l *loop) sendCatalogue(e event.SendCatalogue) {
-	if l.links[peer.ID(e.To)] == nil { // an earlier order of the core ended it
+	if l.links[peer.ID(e.To)] == nil { // an earlier effect of the core ended the link
 		return
 	}
 	for items := e.Items; len(items) > 0; {
@@ -110,7 +110,7 @@ func (n *Node) addrInfo(r wire.Record) peer.AddrInfo {
 	if signed, err := n.record(r.Envelope); err == nil && signed.ID == info.ID {
 		return signed
 	}
-	info.Addrs = byIP(n.host.Peerstore().Addrs(info.ID)) // it has not published yet: there was a connection
+	info.Addrs = byIP(n.host.Peerstore().Addrs(info.ID)) // no record: the host knows addresses from a connection
 	return info
 }
 

@@ -7,9 +7,9 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// clockEpochs numbers the epochs of a node without a disk: by the second of its start, then upwards from the
-// microsecond of that. If the clock is set back between two runs, the numbers go back: lasting ones need a store. Its
-// zero value is ready.
+// clockEpochs numbers the epochs of a node without a disk. Generation is the second of the first epoch; Sequence counts
+// up from the microsecond in that second. If the clock is set back between two runs, the numbers go back, too: only a
+// store prevents this. The zero value is ready.
 type clockEpochs struct {
 	mu   sync.Mutex
 	last summary.Epoch

@@ -56,8 +56,8 @@ type EvtNeighbourDropped struct{ Peer peer.ID }
 const (
 	// eventQueue is the number of events that may wait for the bus before further ones are dropped, and counted.
 	eventQueue = 1024
-	// eventsEnd is the time that Close waits for a subscriber that does not read. The goroutine ends when that one
-	// does.
+	// eventsEnd is the time that Close waits for a subscriber that does not read. The goroutine of events ends later,
+	// when the subscriber reads or unsubscribes.
 	eventsEnd = time.Second
 )
 

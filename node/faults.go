@@ -8,7 +8,7 @@ import (
 	"github.com/venn-p2p/venn/summary/counting"
 )
 
-// faults holds the key store's last error of each kind of use, until a use succeeds.
+// faults holds the key store's last error of each kind of use, until a use of that kind succeeds.
 type faults [2]atomic.Pointer[error]
 
 const (
@@ -18,7 +18,7 @@ const (
 
 // noted notes how a use of the key store ended, and returns err.
 func (n *Node) noted(kind int, err error) error {
-	if errors.Is(err, counting.ErrOverflow) { // which is the key's fault
+	if errors.Is(err, counting.ErrOverflow) { // the key is at fault, not the store
 		return err
 	}
 	if err == nil {
@@ -37,7 +37,7 @@ func (n *Node) noted(kind int, err error) error {
 // fault returns why the key store fails; nil: it does not.
 func (n *Node) fault() error {
 	if s := n.cfg.store; s != nil && s.Fault() == nil && n.faults[writing].Load() != nil {
-		_ = n.noted(writing, nil) // it has tried again by itself
+		_ = n.noted(writing, nil) // the store has repeated the write by itself
 	}
 	for i := range n.faults {
 		if err := n.faults[i].Load(); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/venn-p2p/venn/routing"
 )
 
-// confirming is a batch of confirmations under way to a peer, and the ones that have come up since.
+// confirming stands for a batch of confirmations under way to a peer. next has the ones that wait until it is over.
 type confirming struct{ next []event.Ask }
 
 type confirmed struct {
@@ -24,11 +24,11 @@ type confirmed struct {
 	asked []event.Ask
 	has   []bool
 	rtt   time.Duration
-	bytes int // of question and answer, for each key
+	bytes int // of question and answer together, divided by the number of keys
 	err   error
 }
 
-// confirm asks a peer for a key, together with the other keys to ask it for.
+// confirm asks a peer whether it holds a key: at once, or in the next batch while one is under way to the peer.
 func (l *loop) confirm(c event.Ask) {
 	p := peer.ID(c.To.Peer)
 	if under := l.asks[p]; under != nil {
@@ -68,7 +68,7 @@ func (l *loop) confirmed(r confirmed) {
 	if r.err == nil {
 		l.n.host.Peerstore().RecordLatency(r.peer, r.rtt)
 	}
-	// A peer that was linked since has not failed: the way to it of that time has.
+	// If the peer was linked since the question, the peer has not failed, only the connection of that time.
 	here := errors.Is(r.err, errFull) || errors.Is(r.err, errUnrecorded) || l.linked(r.peer).since > r.begun
 	for i, c := range r.asked {
 		a := event.Answered{Ask: c, Here: here}
@@ -91,7 +91,7 @@ func (l *loop) confirmed(r confirmed) {
 	l.confirmAll(r.peer, next[:k])
 }
 
-// haveBytes returns the number of bytes that a question for keys and its answer take for each key.
+// haveBytes returns the bytes of a question for keys and its answer, divided by the number of keys and rounded up.
 func haveBytes(keys [][]byte) int {
 	both := wire.HaveRequest(keys).Size() + wire.HaveAnswer(make([]bool, len(keys))).Size()
 	return (both + len(keys) - 1) / len(keys)
@@ -136,7 +136,7 @@ func (n *Node) serveHave(s *streams.Stream, keys wire.HaveRequest) (err error) {
 	has, private := make([]bool, len(keys)), n.mayAskPrivate(s.Peer)
 	for i, k := range keys {
 		if has[i], err = n.has(k, private); err != nil {
-			return err // without an answer of no
+			return err // rather than a false no
 		}
 	}
 	return s.Send(wire.HaveAnswer(has).Append(nil))

@@ -18,10 +18,10 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// helloing is a hello under way on a link. While it is, further ones wait as one.
+// helloing is a hello under way on a link. Of the hellos that wait for its end, only the latest is kept.
 type helloing struct {
-	next *wire.Hello
-	stop context.CancelFunc // the link has ended: the hello is not tried again
+	next *wire.Hello        // hello that waits; nil: none
+	stop context.CancelFunc // called when the link ends: the hello is not tried again
 }
 
 type saidHello struct {
@@ -43,10 +43,10 @@ type gotHello struct {
 	hello wire.Hello
 }
 
-// vain reports whether the other end has no room and names nobody who may have: it may have soon.
+// vain reports whether the other end has no room and names no peer that may have. It may have room itself soon.
 func (t tookHello) vain() bool { return t.full != nil && len(t.full.Peers) == 0 }
 
-// sayHello sends a hello when the one before has arrived.
+// sayHello sends a hello on a link: at once, or when the hello under way is over.
 func (l *loop) sayHello(p peer.ID, h wire.Hello) {
 	link := l.links[p]
 	switch {
@@ -78,8 +78,8 @@ func (u *helloing) wait(h wire.Hello) {
 	u.next = &h
 }
 
-// saidNoMore ends the hello under way on a link that has ended. On a new link with the peer it would come after the
-// hello of that, and its failure would end that.
+// saidNoMore ends the hello under way on a link that has ended. Otherwise it could still arrive after the hello of a
+// new link with the peer.
 func (l *link) saidNoMore() {
 	if l.hello != nil {
 		l.hello.stop()
@@ -127,8 +127,8 @@ func (l *loop) rejected(p peer.ID, err error) {
 }
 
 // A hello that failed, or was in vain, is tried again after a pause, which doubles: the other end may not quite have
-// begun, or be busy. Without a hello, nothing is traded on the link. The pauses are drawn, from half to one and a half
-// times as long, so that many who were turned away do not come back at once.
+// begun, or be busy. Without a hello, nothing is traded on the link. The pauses are random, from half to one and a half
+// times as long, so that many peers that were turned away do not come back at the same time.
 const (
 	helloPause  = 250 * time.Millisecond // the first
 	helloWithin = 10 * time.Second       // the most that all pauses take together
@@ -176,7 +176,7 @@ func (n *Node) hello(ctx context.Context, p peer.ID, h wire.Hello) (took tookHel
 	return took, err
 }
 
-// gotHello takes in a peer's hello: the beginning of a link, its end, or news of it.
+// gotHello handles a peer's hello, which begins a link, ends it, or has news of it.
 func (l *loop) gotHello(h gotHello) {
 	if h.hello.Parted {
 		if l.links[h.from] != nil {
@@ -184,10 +184,10 @@ func (l *loop) gotHello(h gotHello) {
 		}
 		return
 	}
-	l.n.in.Take(l.stateChanged) // an end of the link before came earlier
+	l.n.in.Take(l.stateChanged) // the end of an earlier link came before this hello
 	l.restarted(h)
 	answers := h.hello.Session
-	if !h.hello.New { // the peer's link is an older one: it has to begin again, too
+	if !h.hello.New { // the peer's link is older: our first hello will be New, so that the peer begins again, too
 		answers = 0
 	}
 	if l.linkIn(answers, h.from, false, false) {
@@ -218,7 +218,7 @@ func (l *loop) restarted(h gotHello) {
 	})
 }
 
-// helloPrice is the price of a hello: that of its records, and of an inquiry, as which a refused one is answered.
+// helloPrice is the price of a hello: that of its records, and of an inquiry, because a refused hello gets names, too.
 func helloPrice(h wire.Hello) time.Duration {
 	return admit.Inquiry + time.Duration(len(h.Records))*admit.Signature
 }
@@ -267,15 +267,15 @@ func (n *Node) part(p peer.ID) {
 	})
 }
 
-// verifyOutside has records remembered as valid, so that the loop need not verify them.
+// verifyOutside verifies records outside the loop. The cache remembers the valid ones for the loop.
 func (n *Node) verifyOutside(records ...wire.Record) {
 	for _, r := range records {
 		_, _ = n.cfg.headers.Record(r.Envelope)
 	}
 }
 
-// refuseHello answers the hello of a peer that there is no room for a link with. Of the records in the hello only the
-// peer's own is looked at.
+// refuseHello answers the hello of a peer with which there is no room for a link. Of the records in the hello it uses
+// only the peer's own.
 func (n *Node) refuseHello(s *streams.Stream, h wire.Hello) error {
 	own := slices.IndexFunc(h.Records, func(r wire.Record) bool { return peer.ID(r.Peer) == s.Peer })
 	if own < 0 {

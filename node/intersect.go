@@ -25,8 +25,8 @@ var (
 	ErrNoList = errors.New("node: the key store cannot list keys")
 )
 
-// WithIntersect has the node take part in the joins of others. A peer that asks for one can have all keys listed, which
-// a summary does not give away. Needs keys that are keystore.Lists. Default: it takes part only in its own.
+// WithIntersect has the node take part in the joins of others. A peer that asks for a join can learn all keys, which a
+// summary does not give away. The keys must be keystore.Lists. Default: the node takes part only in its own joins.
 func WithIntersect() Option {
 	return func(c *config) error { c.joins = true; return nil }
 }
@@ -37,8 +37,8 @@ const joinTime = 10 * time.Minute
 const (
 	maxJoin = 1 << 30 // bytes of keys that one peer may send
 
-	maxJoinKeys = 1 << 25 // that a peer may claim to have; the filters are planned for this number
-	maxJoinNew  = 1 << 16 // of these, beyond twice the number in its summary
+	maxJoinKeys = 1 << 25 // most keys that a peer may claim; the filters are planned for the number claimed
+	maxJoinNew  = 1 << 16 // most keys that it may claim beyond twice the number in its summary
 )
 
 // Intersect finds the keys that all of some peers hold, exactly, in increasing order: the chained Bloom join of package
@@ -65,7 +65,7 @@ func (n *Node) Intersect(ctx context.Context, peers ...peer.ID) ([][]byte, join.
 	return keys, report, err
 }
 
-// joinSource returns a peer as one of the sets of a join.
+// joinSource returns the set of a peer's keys, for a join.
 func (n *Node) joinSource(ctx context.Context, p peer.ID) (join.Source, error) {
 	if p == n.ID() {
 		return n.listed(ctx)
@@ -151,7 +151,7 @@ func (s *remoteSet) Matching(ctx context.Context, p bloom.Params, message []byte
 	})
 }
 
-// ask sends a request, with the message of a filter if there is one, and takes the pieces of the answer.
+// ask sends a request, with the message of a filter if there is one, and calls take with each piece of the answer.
 func (s *remoteSet) ask(ctx context.Context, r wire.JoinRequest, message []byte, take func(wire.JoinPiece) error) error {
 	opened := false
 	err := s.n.put(ctx, s.peer, JoinID, r, func(st *streams.Stream) error {
@@ -176,7 +176,7 @@ func (s *remoteSet) ask(ctx context.Context, r wire.JoinRequest, message []byte,
 	return err
 }
 
-// sendPieces sends the message of a filter; the last piece is final. Nothing is sent of none.
+// sendPieces sends the message of a filter; the last piece is final. It sends nothing for an empty message.
 func sendPieces(s *streams.Stream, message []byte) error {
 	for len(message) > 0 {
 		k := min(len(message), wire.MaxPieceData)

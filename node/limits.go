@@ -42,7 +42,7 @@ func isHello(id protocol.ID) bool { return strings.HasPrefix(string(id), "/venn/
 func Gossip(partial bool) pubsub.Option { return mesh.Gossip(partial) }
 
 // Muxer is libp2p's yamux for hosts of nodes: libp2p.Muxer(yamux.ID, node.Muxer). A peer that sends more than its share,
-// unasked, waits. Without it, a node's memory and time are bounded only from when a stream is served.
+// unasked, waits. Without this muxer, a node's memory and time are bounded only once a stream is served.
 var Muxer network.Multiplexer = admit.Muxer{Transport: yamux.DefaultTransport}
 
 // peerStreams is the largest number of streams that a peer may have open here, of all protocols.
@@ -51,7 +51,7 @@ const peerStreams = 32
 // SetServiceLimits puts the default limits of the node's streams into the configuration of a resource manager. They are
 // 512 streams and 64 MiB in all, 32 streams and 4 MiB with one peer. Streams and memory in all grow with the machine. A
 // peer opens at most 32 streams of all protocols, and the host has room for as many on each connection. So peers that
-// open streams and say nothing take none that others need. All inbound connections may be half-open at a time.
+// open streams and say nothing leave others their streams. All inbound connections may be half-open at a time.
 func SetServiceLimits(c *rcmgr.ScalingLimitConfig) {
 	c.AddServiceLimit(ServiceName,
 		rcmgr.BaseLimit{StreamsInbound: 256, StreamsOutbound: 256, Streams: 512, Memory: 64 << 20},

@@ -19,7 +19,7 @@ import (
 	"github.com/venn-p2p/venn/routing"
 )
 
-// tick is the time between two rounds of the loop's own work: the core asks to be woken.
+// tick is the time between two rounds of the loop's own work. The core is woken at the times for which it asks.
 const tick = 250 * time.Millisecond
 
 // loop owns the core. All its fields and methods belong to one goroutine.
@@ -48,7 +48,7 @@ type loop struct {
 	watchers  map[*watcher]bool
 	ticks     int
 	rejoins   agenda.Pause
-	hints     []peer.AddrInfo // peers that may be there, dialled while there is no link
+	hints     []peer.AddrInfo // peers that may be online, dialled while there is no link
 	sleep     sleep
 	wall      func() time.Time
 }
@@ -57,12 +57,12 @@ type loop struct {
 type link struct {
 	greeted   bool          // hello was said with the peer: it took ours, or said its own
 	neighbour bool          // the core chose it
-	since     time.Duration // it began, by the node's clock
-	session   uint64        // that the peer's last hello was in; 0: it has said none
-	hello     *helloing     // under way; nil: none is
+	since     time.Duration // when it began, on the core's clock
+	session   uint64        // number in the peer's last hello; 0: the peer has said none
+	hello     *helloing     // hello under way; nil: none
 }
 
-// linked returns what is known of a link; the zero value, as for a link that has just begun, if there is none.
+// linked returns the state of the link with p; the zero value if there is none.
 func (l *loop) linked(p peer.ID) link {
 	if known := l.links[p]; known != nil {
 		return *known
@@ -173,8 +173,8 @@ func (l *loop) step(in event.Input) {
 	l.leaveUnverified()
 }
 
-// leaveUnverified hands over the tails that wait for their signatures: to the stream that they came on, or, if they
-// came before their epoch, to a goroutine of their own.
+// leaveUnverified hands over the tails whose signatures are to be verified outside the loop: to the stream on which
+// they came, or to a new goroutine if they came before their epoch.
 func (l *loop) leaveUnverified() {
 	u := l.n.unverified
 	l.n.unverified = inbox.Unverified{}
@@ -221,7 +221,7 @@ func (l *loop) stateChanged(p peer.ID, s inbox.PeerState) {
 			}
 			l.endLink(p, core.LinkLost{Peer: wire.PeerID(p)})
 		}
-	case !l.n.links.Linked(p): // it was back before its end was noted, and the note took the new link out of the table
+	case !l.n.links.Linked(p): // it reconnected before the end was noted, which took the new link out of the table
 		if instead, _ := l.n.links.Link(p, l.n.groupOf(p), true, time.Now()); instead != "" {
 			l.unlink(instead)
 		}
@@ -259,7 +259,7 @@ func (l *loop) stateChanged(p peer.ID, s inbox.PeerState) {
 // this node asked for it.
 func (l *loop) link(p peer.ID, outbound, wanted bool) bool { return l.linkIn(0, p, outbound, wanted) }
 
-// linkIn makes a link as link does, of a peer whose link is new, too, by its hello in a session; 0: that is not known.
+// linkIn does what link does. session is the number in a hello that began the peer's link; 0: no such hello came.
 func (l *loop) linkIn(session uint64, p peer.ID, outbound, wanted bool) bool {
 	if l.links[p] != nil {
 		return true
@@ -277,7 +277,7 @@ func (l *loop) linkIn(session uint64, p peer.ID, outbound, wanted bool) bool {
 		l.n.counters.Drop("links")
 		return false
 	}
-	if !l.n.reached(p) { // it has just ended
+	if !l.n.reached(p) { // the connection has just ended
 		l.n.links.Closed(p)
 		return false
 	}
@@ -319,7 +319,7 @@ func (l *loop) endLink(p peer.ID, ended event.Input) {
 	}
 }
 
-// message takes in a message of pubsub, or of tails.
+// message gives the core a message of pubsub or of tails.
 func (l *loop) message(p *inbox.Message) {
 	switch {
 	case p.Transport != event.Message && !l.link(p.From, false, false):
@@ -338,7 +338,7 @@ func (l *loop) message(p *inbox.Message) {
 	}
 }
 
-// request takes in a peer's question on a stream.
+// request gives the core a hello or a question that came on a stream.
 func (l *loop) request(r any) {
 	switch r := r.(type) {
 	case gotHello:

@@ -18,7 +18,7 @@ type snapshot struct {
 	own     int // bytes of the last summary of the node's own
 }
 
-// values holds a metric's values by those of its labels.
+// values holds a metric's values, by the values of its labels.
 type values map[[2]string]float64
 
 func one[N int | uint64 | float64](v N) values { return values{{}: float64(v)} }
@@ -112,7 +112,7 @@ func budgetRates(_ *Node, s *snapshot) values {
 	return out
 }
 
-// metrics counts what no status has. It is safe for concurrent use.
+// metrics counts queries and the use of links' budgets, which no Status has. It is safe for concurrent use.
 type metrics struct {
 	queries, asked *prometheus.CounterVec
 	messages       prometheus.Counter

@@ -36,7 +36,7 @@ func (n *Node) readdressed(ev event.EvtLocalAddressesUpdated) {
 }
 
 const (
-	partedTime = 2 * time.Minute // for which a lost link is remembered: the host may have another address, which was why
+	partedTime = 2 * time.Minute // for which a lost link is remembered: the cause may be a new address of the host
 	maxParted  = 32              // lost links remembered
 )
 

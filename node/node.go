@@ -80,13 +80,13 @@ type Node struct {
 	joining     *admission.Slots                   // of joins that are served
 	dials       [len(dialsAtOnce)]*admission.Slots // of connections that are being made
 	snapshot    atomic.Pointer[snapshot]
-	lastRecords map[wire.PeerID][]byte // of the last run
+	lastRecords map[wire.PeerID][]byte // signed records held in the last run
 	moved       atomic.Bool            // the host's addresses have changed since the loop last looked
 	checked     *keyCheck              // of the loop: the key that the core is asked for; nil: none
 	unverified  inbox.Unverified       // of the loop: the tails that the core is to get again
 	unannounced unannounced
 	faults      faults             // of the key store
-	looks       singleflight.Group // at peers whose connections may be dead
+	looks       singleflight.Group // probes of peers whose connections may be dead
 	closing     *recent[peer.ID]   // peers whose connection this node has closed
 	parted      *recent[peer.ID]   // peers whose links were lost
 	silent      *recent[string]    // addresses where nobody answered
@@ -260,7 +260,7 @@ func (n *Node) newPipes() *pipes.Pipes {
 		Streams: n.streams,
 		ID:      TailsID,
 		Limit:   wire.MaxTails,
-		Within:  streams.TransferTime, // slow links are behind with tails that wait unread
+		Within:  streams.TransferTime, // on a slow link, earlier tails may wait unread
 		Done:    n.ctx,
 		Tasks:   &n.tasks,
 		Lost:    n.lostTails,
@@ -304,8 +304,8 @@ func (n *Node) overlayConfig() overlay.Config {
 	return c
 }
 
-// addressGroup returns the network that a record places its peer in. The peers to connect to at the start count in none:
-// they were configured, and are no strangers.
+// addressGroup returns the address group of a record's peer. It is "" for the peers of WithBootstrap: they were
+// configured, and are no strangers.
 func (n *Node) addressGroup(r wire.Record) string {
 	if slices.ContainsFunc(n.cfg.bootstrap, func(p peer.AddrInfo) bool { return wire.PeerID(p.ID) == r.Peer }) {
 		return ""
@@ -395,7 +395,7 @@ func (n *Node) refuse(p peer.ID, reason string, err error) {
 	}
 }
 
-// unread handles an answer of a peer on a protocol that cannot be read. An answer of a later version is no fault.
+// unread counts a refusal if err shows that a peer's answer is malformed. An answer of a later version is no fault.
 func (n *Node) unread(p peer.ID, id protocol.ID, err error) {
 	if reason, bad := fault.Of(err); bad {
 		n.refuse(p, string(id)+" answer "+reason, err)
@@ -408,7 +408,7 @@ func (n *Node) barred(p peer.ID) bool {
 }
 
 // offended notes that a peer sent something that no peer should. A peer that does so again and again loses its link,
-// and is not served. Its connections are closed, unless somebody else uses them, also new ones while it is barred.
+// and is not served. Its connections, also new ones while it is barred, are closed unless somebody else uses them.
 func (n *Node) offended(p peer.ID, reason string, err error) {
 	n.refuse(p, reason, err)
 	if n.counters.Offended(p, time.Now()) {
@@ -436,8 +436,8 @@ func (n *Node) alive(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Len returns the number of keys held, without those of AddPrivate. It takes the key store's time for that: none in
-// memory. It is 0 if the key store fails; then Status.Fault has the error.
+// Len returns the number of keys held, without those of AddPrivate. It asks the key store, which may read a disk. It
+// returns 0 if the key store fails; then Status.Fault has the error.
 func (n *Node) Len() int {
 	held, err := n.keys.Len()
 	if n.noted(reading, err) != nil {

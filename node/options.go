@@ -44,7 +44,7 @@ type config struct {
 	private        keystore.Keys
 	epochs         keystore.Epochs
 	store          *store.Store // nil: none
-	datastore      ds.Batching  // in which New opens it; nil: none
+	datastore      ds.Batching  // where New opens the store; nil: none
 	datastoreOpts  []store.Option
 	joins          bool
 	mayAskPrivate  func(peer.ID) bool
@@ -92,9 +92,9 @@ func newConfig(opts []Option) (config, error) {
 	return c, errors.Join(errs...)
 }
 
-// WithNetwork names the network and the number of its hash seed. Only nodes with the same of both understand each
-// other's summaries. Only nodes with the same name link, and answer each other: their protocols have other ids. Default
-// "venn", 0. The name has 1 to 64 bytes. See WithPreviousSeed for the change to another number.
+// WithNetwork names the network and the number of its hash seed. Only nodes with the same name and number understand
+// each other's summaries. Only nodes with the same name link and answer each other, because the ids of their protocols
+// depend on it. Default "venn", 0. The name has 1 to 64 bytes. See WithPreviousSeed for the change to another number.
 func WithNetwork(name string, number uint32) Option {
 	return func(c *config) error {
 		if len(name) < 1 || len(name) > 64 {
@@ -136,8 +136,8 @@ func WithSummaryShare(share float64) Option {
 
 // WithMaxConnections limits the connections that the node makes, and the links that it takes on connections made by
 // others: not the host's other connections. Default 32. At most half of them are links taken, so that the rest is free
-// to dial. Five eighths may be neighbours, including peers that chose this node. That must have room for the neighbours
-// that the node chooses itself: 13 connections or more with the default of WithNeighbours. A node that knows far more
+// to dial. Five eighths may be neighbours, including peers that chose this node. The neighbours that the node chooses
+// itself must fit: this takes 13 connections or more with the default of WithNeighbours. A node that knows far more
 // of a large network than most others may make a quarter of the connections beyond 32 into all parts of it.
 func WithMaxConnections(n int) Option {
 	return func(c *config) error { c.maxConnections = n; return nil }
@@ -186,8 +186,8 @@ func WithNeighbours(overlap, near, random int) Option {
 // leastMemory is enough for a few dozen small summaries. Less is a mistake: a size in MiB.
 const leastMemory = 1 << 16
 
-// WithMemory limits the bytes of summaries kept of others, 65,536 or more. What is worth least goes first. Where they are not
-// enough for all peers of a network, the node covers a range, as with [WithOrigins]. Default 64 MiB.
+// WithMemory limits the bytes of others' summaries that are kept, 65,536 or more. The least valuable go first. If the
+// summaries of all peers of a network do not fit, the node covers a range, as with [WithOrigins]. Default 64 MiB.
 func WithMemory(bytes int) Option {
 	return func(c *config) error {
 		if bytes < leastMemory {
@@ -240,8 +240,8 @@ func WithBootstrap(peers ...peer.AddrInfo) Option {
 
 // WithPeerFilter chooses the peers that the node deals with: others are neither linked nor dialled, served nor asked,
 // so they are never found. Connections that the host has with them stay if somebody else uses them. The node still
-// keeps what other peers tell of them. Refusals count as an offender's do. The function is called often, by several
-// goroutines. Default: everybody.
+// keeps what other peers tell of them. Refusals count under "offender" in Status.Refused. The function is called often,
+// by several goroutines. Default: everybody.
 func WithPeerFilter(may func(peer.ID) bool) Option {
 	return func(c *config) error { c.mayTake = may; return nil }
 }
@@ -254,8 +254,8 @@ func WithAddressFilter(filter func([]ma.Multiaddr) []ma.Multiaddr) Option {
 }
 
 // WithCaches shares with other nodes of the process what one of them has done: summaries decoded and verified, and signed
-// headers, records and tails verified. The node looks for a key in each summary then, for an index of its own would take
-// more memory than they do. It changes no byte sent. Default: headers of the node's own, and no summaries.
+// headers, records and tails verified. The node then looks for a key in each summary, because an index of its own would
+// take more memory than the shared summaries. No byte sent changes. Default: no summaries, and an own cache of headers.
 func WithCaches(summaries *cache.Cache, headers *signed.Cache) Option {
 	return func(c *config) error { c.cache, c.headers = summaries, headers; return nil }
 }
@@ -265,8 +265,8 @@ func WithRandomness(seed uint64) Option {
 	return func(c *config) error { c.random = seed; return nil }
 }
 
-// WithKeys sets where keys are kept. Default: in memory (keystore.Memory). What is to outlast the program:
-// WithDatastore, or Keys that are keystore.Epochs. Private keys are in memory then.
+// WithKeys sets where keys are kept. Default: in memory (keystore.Memory). Keys that are to outlast the program need
+// WithDatastore, or Keys that are keystore.Epochs. With this option private keys are in memory.
 func WithKeys(k keystore.Keys) Option {
 	return func(c *config) error { c.keys = k; return nil }
 }

@@ -20,7 +20,7 @@ import (
 // such a peer joins. Pubsub does not send it to other peers. Ordinary messages of these peers about themselves are
 // verified and taken in. Pubsub passes them on among such peers, within a tenth of the line's rate for summaries.
 const (
-	sampleEvery  = 5 * time.Second // between ordinary messages of our own at least
+	sampleEvery  = 5 * time.Second // least time between ordinary messages of our own
 	messageShare = 0.1             // of the line's rate for summaries may go to ordinary messages of others
 )
 

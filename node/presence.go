@@ -19,7 +19,7 @@ const (
 	goodbyeFlush = 20 * time.Millisecond
 	// lostTime is the time that a peer whose connection was lost has to take another.
 	lostTime = 2 * time.Second
-	// lostLooks is the number of further looks whether a new connection lasts.
+	// lostLooks is the number of further checks that a new connection lasts.
 	lostLooks = 3
 )
 
@@ -59,8 +59,8 @@ func (l *loop) seek(r wire.Record) {
 	})
 }
 
-// gone reports whether a peer takes no connection that lasts: reach makes one, or finds one. It ends soon after ctx
-// has.
+// gone reports whether a peer takes no connection that lasts. reach makes a connection, or finds one. gone returns soon
+// after ctx ends.
 func gone(ctx context.Context, reach func() error) bool {
 	var err error
 	looks := 0
@@ -72,7 +72,7 @@ func gone(ctx context.Context, reach func() error) bool {
 	if ctx.Err() != nil && reach() == nil { // it has come back by itself
 		return false
 	}
-	return err != nil && !errors.Is(err, errFull) // without room for a dial it was not looked for
+	return err != nil && !errors.Is(err, errFull) // without room for a dial, the peer was not tried
 }
 
 const (

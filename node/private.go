@@ -13,14 +13,14 @@ import (
 
 // AddPrivate adds keys that are in no summary and in no join: nobody can test guesses against what the node publishes.
 // It confirms them only to peers of WithPrivatePeers that ask it themselves, never to a search, and tells nobody else
-// that they exist. A key that is also added otherwise is in the summary. It returns the number of new ones. Its errors
-// are those of Add.
+// that they exist. A key that is also added by Add is in the summary. AddPrivate returns the number of new keys. Its
+// errors are those of Add.
 func (n *Node) AddPrivate(ctx context.Context, keys ...[]byte) (added int, err error) {
 	return n.inTurns(ctx, keys, func(some [][]byte) (int, error) { return n.cfg.private.Add(some, n.fingerprintsOf(some)) })
 }
 
-// RemovePrivate drops the keys that are private, and returns their number. A key that is also added otherwise stays in
-// the summary. The errors are those of Remove.
+// RemovePrivate drops the keys that are private, and returns their number. A key that is also added by Add stays in the
+// summary. The errors are those of Remove.
 func (n *Node) RemovePrivate(ctx context.Context, keys ...[]byte) (removed int, err error) {
 	return n.inTurns(ctx, keys, func(some [][]byte) (int, error) {
 		if held, err := n.cfg.private.Len(); held == 0 && err == nil {
@@ -37,8 +37,8 @@ func (n *Node) Has(key []byte) (bool, error) { return n.has(key, true) }
 // Advertises reports whether key is one that Len counts, of which anybody may learn. The error is the key store's.
 func (n *Node) Advertises(key []byte) (bool, error) { return n.has(key, false) }
 
-// has reports whether the node holds key. Private keys count only with private. After an error, do not answer a peer
-// that it does not.
+// has reports whether the node holds key. Private keys count only if private is true. After an error, a peer must not
+// get the answer no.
 func (n *Node) has(key []byte, private bool) (bool, error) {
 	has, err := n.keys.Has(key)
 	if err == nil && !has && private {

@@ -23,7 +23,7 @@ type publisher struct {
 	fault     error // of the last build that was due; nil: it did not fail
 
 	sample    []byte        // ordinary message of the last epoch; nil: none
-	sampleDue bool          // a peer has not had it
+	sampleDue bool          // a peer in the mesh may lack it
 	sampled   time.Duration // when it was last sent
 }
 
@@ -88,7 +88,7 @@ func (l *loop) ownRecord() []byte {
 }
 
 // build numbers, makes and signs a summary of the keys held. It keeps the shape of h while that fits, so that the parts
-// of successive epochs line up and deltas are small. Before is the record that others may hold.
+// of successive epochs line up and deltas are small. before is this node's record that others may hold.
 func (n *Node) build(h summary.Header, before []byte) (b built) {
 	fps, err := n.fingerprints(h.Seed)
 	if err != nil {

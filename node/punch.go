@@ -12,12 +12,12 @@ import (
 	"github.com/venn-p2p/venn/node/internal/links"
 )
 
-// punchAfter is for the other ends to hear that the host takes part in hole punching: identify tells them.
+// punchAfter is the time in which other ends learn, by identify, that the host takes part in hole punching.
 const punchAfter = time.Second
 
-// punches dials by relays again once the host takes part in hole punching. The host does when it knows an address of
-// its own to offer. The other end of a relayed connection tries once to make it a direct one, right when it begins. One
-// that began before would stay relayed for ever.
+// punches makes relayed connections again once the host takes part in hole punching, which it does when it knows an
+// address of its own to offer. The other end of a relayed connection tries to make it direct only once, right when it
+// begins. A connection that began earlier would stay relayed for ever.
 func (n *Node) punches(ev event.EvtLocalProtocolsUpdated) {
 	if !slices.Contains(ev.Added, holepunch.Protocol) {
 		return

@@ -18,10 +18,10 @@ import (
 type QueryOptions struct {
 	All     bool          // every holder
 	Want    int           // holders that are enough, if not All; 0 or less: 1
-	Others  bool          // look for others even if this node holds the key; otherwise one holder is found then: itself (Stats.Self)
-	Direct  bool          // this node alone asks: nobody forwards the query. It takes a round trip less where nobody has the key
-	Fresh   time.Duration // greatest age of knowledge of linked peers to use without asking; 0: 3 s, negative: always ask
-	Budget  int           // messages at most, requests and answers; 0 or less: 128, with All 640, and 256 more once contacts are asked
+	Others  bool          // look for others even if this node holds the key; else a query for one holder ends at once
+	Direct  bool          // nobody forwards the query; it takes a round trip less if nobody has the key
+	Fresh   time.Duration // greatest age of knowledge that replaces a question; 0: 3 s, negative: always ask
+	Budget  int           // most requests and answers; 0 or less: 128, or 640 with All, and 256 more for contacts
 	Timeout time.Duration // 0 or less: 10 s; at most the rest of the context's time, and 49 days
 }
 
@@ -40,9 +40,9 @@ type Results struct {
 	stop  func() bool // no longer watch the context
 }
 
-// Query looks for peers that hold key. It returns as soon as the query has begun; it goes on until it is over or ctx
-// ends. Each confirmation is two messages of tens of bytes, with the key. The errors: ErrKey, ErrClosed, ctx's, the key
-// store's.
+// Query looks for peers that hold key. It returns as soon as the query has begun. The query goes on until it is over or
+// ctx ends. Each confirmation is two messages of tens of bytes, with the key. The errors: ErrKey, ErrClosed, ctx's, the
+// key store's.
 func (n *Node) Query(ctx context.Context, key []byte, o QueryOptions) (*Results, error) {
 	if len(key) < 1 || len(key) > wire.MaxKey {
 		return nil, fmt.Errorf("%w: has %d", ErrKey, len(key))
@@ -116,8 +116,8 @@ const (
 	Named     = "named"     // a contact named it
 	Returned  = "returned"  // a forwarded query found it
 	Forwarded = "forwarded" // the query was forwarded to it
-	Linked    = "linked"    // nothing spoke for it: all linked peers were asked
-	Contact   = "contact"   // for names
+	Linked    = "linked"    // nothing indicated it: all linked peers were asked
+	Contact   = "contact"   // it was asked to name peers that may have the key
 )
 
 // The values of Question.Result. A later version may have more.
@@ -126,7 +126,7 @@ const (
 	Holds    = "holds"    // it holds the key
 	Lacks    = "lacks"    // it lacks the key
 	Failed   = "failed"   // no answer
-	Answered = "answered" // names, or a forwarded query's answer
+	Answered = "answered" // it named peers, or answered a forwarded query
 )
 
 // QueryStats has the cost and the result of a query.
@@ -135,13 +135,13 @@ type QueryStats struct {
 	Self        bool          // the node holds the key itself
 	Found       int           // holders, all others
 	Probes      int           // confirmations asked, repeats after a failure included
-	FalseProbes int           // confirmations answered with no, by peers that something spoke for
-	Messages    int           // requests and answers, also elsewhere, caused by forwarding
-	Elapsed     time.Duration // from the begin to the end
+	FalseProbes int           // confirmations answered with no, by peers with a match or a name
+	Messages    int           // requests and answers, including those that forwarding caused elsewhere
+	Elapsed     time.Duration // from the beginning to the end
 	Covered     float64       // share of the network, 0 to 1, by places, that was asked or is known here
-	// AsOf is the age, at the end, of the oldest word of a linked peer that replaced a question to it. Such words count
-	// while nobody is found, here or at a peer that the query was forwarded to. That peer's words count even if others
-	// find somebody. 0: it relied on none. Answers of contacts have no age.
+	// AsOf is the age, at the end, of the oldest knowledge of a linked peer's keys that replaced a question to it. 0: no
+	// question was replaced. Knowledge counts while no holder is found, here or at a peer to which the query was
+	// forwarded. There it counts even if others find a holder. Answers of contacts have no age.
 	AsOf      time.Duration
 	Explain   []Question // in the order of asking
 	Inquiries int        // peers asked for more contacts, besides the ones explained
@@ -151,13 +151,13 @@ type QueryStats struct {
 type Question struct {
 	Peer        peer.ID
 	Why         string        // why it was asked: Matched and the like
-	Probability float64       // given to its having the key, 0 to 1; 0 for contacts and forwarding
+	Probability float64       // estimated, that it has the key, 0 to 1; 0 for contacts and forwarding
 	Result      string        // what came back: Pending and the like
-	Names       int           // that a contact or a forwarded query brought
+	Names       int           // number of peers that a contact or a forwarded query named
 	At          time.Duration // from the query's begin to the question
 	Took        time.Duration // from the question to the last answer, or until it was given up; 0: pending
 	Bytes       int           // of question and answers, as the host counts them; 0: not known
-	Range       string        // of one asked for names, that its answer counts for: the first bits of the places in it, or "all"; "": not
+	Range       string        // for which a contact's answer counts: first bits of the places in it, or "all"; "": none
 }
 
 // queryStats converts routing's figures of a query.

@@ -36,9 +36,9 @@ const handshakeTime = time.Second
 // errand is the purpose of a dial. Each kind has dials of its own, so that none waits for another kind's.
 type errand struct {
 	turns   turns
-	within  time.Duration       // that the dial may take
-	passing bool                // the connection is only for questions
-	owner   admission.Principal // whose share of the dials it takes; nobody's: this node's own
+	within  time.Duration       // longest time of the dial
+	passing bool                // the connection serves only questions and becomes no link
+	owner   admission.Principal // whose share of the dials it takes; zero: this node's own
 }
 
 type turns int
@@ -68,7 +68,7 @@ func errandOf(q event.Ask) errand {
 }
 
 const (
-	silentTime = 10 * time.Second // for which an address where a search got no answer is not dialled for another
+	silentTime = 10 * time.Second // for which searches of others do not dial an address where a dial got no answer
 	maxSilent  = 1 << 10          // of these addresses
 )
 
@@ -104,14 +104,14 @@ func (n *Node) reach(ctx context.Context, r wire.Record, e errand) error {
 	return err
 }
 
-// dialFew dials another at a few of the addresses that it claims.
+// dialFew dials a peer at a few of the addresses that it claims.
 func (n *Node) dialFew(ctx context.Context, info peer.AddrInfo, e errand) error {
 	if info.Addrs = n.dialable(info.Addrs); len(info.Addrs) == 0 {
 		return fmt.Errorf("node: no address of %s may be dialled", info.ID)
 	}
 	for _, a := range info.Addrs {
 		if relay, ok := n.relayOf(a); ok && hasRelay(a) && !n.reached(relay.ID) {
-			_ = n.dial(ctx, relay, e) // by itself, so that it has room made for it, and ends
+			_ = n.dial(ctx, relay, e) // the relay's connection needs room, too, and is closed like any other
 		}
 	}
 	return n.dial(ctx, info, e)
@@ -137,7 +137,7 @@ func (n *Node) foreign(p peer.ID) bool {
 	return links.Foreign(n.host, p, Topic(n.cfg.seed.Network), own)
 }
 
-// letGo ends a link, or gives up a connection that this node made. It closes the connection unless somebody else uses
+// letGo ends the link with an evicted peer. It closes the connection if this node made it, unless somebody else uses
 // it; then it is the host's.
 func (n *Node) letGo(e links.Evicted) {
 	if e.Peer == "" {
@@ -152,8 +152,8 @@ func (n *Node) letGo(e links.Evicted) {
 	}
 }
 
-// dial connects when there is room for one more connection, and a turn. It may close an idle one once there is the new
-// one. For others, it dials no address where nobody has answered, whatever peer is said to be there.
+// dial connects when there is room for one more connection, and a turn. The new connection may replace an idle one. For
+// searches of others, it dials no address where a recent dial got no answer, whatever peer is said to be there.
 func (n *Node) dial(ctx context.Context, info peer.AddrInfo, e errand) error {
 	if !n.cfg.mayTake(info.ID) {
 		return fmt.Errorf("%w: %s", streams.ErrFiltered, info.ID)
@@ -190,9 +190,9 @@ func (n *Node) dial(ctx context.Context, info peer.AddrInfo, e errand) error {
 					}
 				}
 			}
-			made := err == nil || n.opened(info.ID) // it is there, and only slow to identify itself
+			made := err == nil || n.opened(info.ID) // the peer is there, and only slow to identify itself
 			n.letGo(n.links.Dialed(info.ID, made, time.Now()))
-			if !n.reached(info.ID) { // it closed before it was entered
+			if !n.reached(info.ID) { // the connection closed before the table had it
 				n.links.Closed(info.ID)
 				if errors.Is(context.Cause(ctx), errFull) {
 					err = errFull
@@ -208,7 +208,7 @@ func (n *Node) dial(ctx context.Context, info peer.AddrInfo, e errand) error {
 }
 
 // connectHost connects the host. If the other end dials at the same moment, both dials fail. Then one end dials again
-// at once, and the other when that has not come soon.
+// at once, and the other end only after a short time.
 func (n *Node) connectHost(ctx context.Context, info peer.AddrInfo) error {
 	err := n.host.Connect(ctx, info)
 	if !links.Crossed(err) {
@@ -227,9 +227,9 @@ type dialed struct {
 	err  error
 }
 
-// grafted makes a link of the connection to a peer that has grafted this node.
+// grafted makes room for a link with a peer that has grafted this node. The loop makes the link.
 func (n *Node) grafted(p peer.ID) {
-	if !n.barred(p) { // the loop makes no link of it
+	if !n.barred(p) { // the loop makes no link with a barred peer
 		n.admit(p)
 	}
 }
@@ -279,7 +279,7 @@ func (l *loop) unprotect(p peer.ID) {
 	}
 }
 
-// giveUp ends a link, and its connection if this node made that. The connection stays if somebody else uses it.
+// giveUp ends a link. It closes the connection if this node made it, unless somebody else uses it.
 func (l *loop) giveUp(p peer.ID) {
 	made := l.n.links.Made(p)
 	l.unlink(p)
@@ -305,9 +305,9 @@ func (l *loop) closeStale(now time.Time) {
 	l.forgetReplies()
 }
 
-// The pause between dials of bootstrap peers without a connection. It does not grow while there is no link, and begins
-// anew when one to a bootstrap peer is lost. With links there are dials, too: they may be with a part of the network that
-// lost the rest.
+// Bounds of the pause between dials of bootstrap peers that are not connected. The pause does not grow while there is
+// no link, and is over at once when a link to a bootstrap peer is lost. A node with links dials them, too: its links
+// may all be with a part of the network that has lost the rest.
 const (
 	rejoinLeast = 5 * time.Second
 	rejoinMost  = 10 * time.Minute
@@ -330,9 +330,9 @@ const (
 	maxHints = 16 // hinted peers remembered, the latest
 )
 
-// Hint names a peer that may be there, such as one found on the local network. A node with fewer than four links dials
-// one not named before, at once. While it has no link, it dials the last 16 as often as the peers of WithBootstrap, and
-// first of all the ones of its last run. It takes one turn of the loop.
+// Hint names a peer that may be online, such as one found on the local network. A node with fewer than four links dials
+// a newly named peer at once. The node remembers the last 16, at first peers of its last run. While it has no link, it
+// dials them as often as the peers of WithBootstrap. Hint takes one turn of the loop.
 func (n *Node) Hint(p peer.AddrInfo) { _ = n.view(n.ctx, func(l *loop) { l.hint(p) }) }
 
 func (l *loop) hint(p peer.AddrInfo) {
@@ -344,7 +344,7 @@ func (l *loop) hint(p peer.AddrInfo) {
 	l.hints = l.hints[max(0, len(l.hints)-maxHints):]
 }
 
-// bootstrap begins to connect to the bootstrap peers and, while there is no link, to peers that may be there.
+// bootstrap begins to connect to the bootstrap peers and, while there is no link, to the hinted peers.
 func (l *loop) bootstrap() *sync.WaitGroup {
 	if len(l.links) == 0 {
 		return l.begin(slices.Concat(l.n.cfg.bootstrap, l.hints))
@@ -352,8 +352,8 @@ func (l *loop) bootstrap() *sync.WaitGroup {
 	return l.begin(l.n.cfg.bootstrap)
 }
 
-// begin begins to connect to peers, and to make links. Their connections are then like all others. Where there is no
-// link, connections that there are become some.
+// begin begins to dial peers, and to make links of the connections. While the node has no link, connections that exist
+// already become links, too. The group returned ends with the dials.
 func (l *loop) begin(peers []peer.AddrInfo) *sync.WaitGroup {
 	var dials sync.WaitGroup
 	for _, info := range peers {
@@ -385,7 +385,7 @@ func (n *Node) Begun() <-chan struct{} { return n.begun }
 // eventsWaiting is the number of events of the host that may wait: with more, the sender waits, such as identify.
 const eventsWaiting = 256
 
-// watch begins to watch the host's connections, and takes in the existing ones.
+// watch begins to watch the host's connections, and makes the existing ones known to the node.
 func (n *Node) watch() error {
 	sub, err := n.host.EventBus().Subscribe([]any{
 		new(libp2p.EvtPeerIdentificationCompleted), new(libp2p.EvtPeerProtocolsUpdated),
@@ -431,8 +431,8 @@ func (n *Node) watch() error {
 	return nil
 }
 
-// speaks takes in protocols that a peer speaks, and reports whether they show it to be of the node's network. A peer of
-// another network is refused.
+// speaks handles protocols that a peer speaks, and reports whether they show it to be of the node's network. A peer of
+// another network is counted as refused.
 func (n *Node) speaks(p peer.ID, protocols []protocol.ID) bool {
 	if n.says(protocols) {
 		n.identified(p)
@@ -451,8 +451,8 @@ func (n *Node) elsewhere(p peer.ID) bool {
 	return err == nil && slices.ContainsFunc(protocols, isHello) && !n.says(protocols)
 }
 
-// identified makes a link of a connection that we opened to a peer that says hello, unless it is only for passing. On a
-// connection that the other end opened, that end says hello first, if it is to be a link.
+// identified makes a link of a connection that we opened to a peer that says hello, unless the connection serves only
+// questions. On a connection that the other end opened, that end says hello first, if it is to be a link.
 func (n *Node) identified(p peer.ID) {
 	if n.links.Passing(p) {
 		return

@@ -10,10 +10,10 @@ import (
 // recent remembers, for a while, which things have happened. It is safe for concurrent use.
 type recent[K comparable] struct {
 	life time.Duration // for which something is remembered
-	most int           // of them; further ones are not remembered
+	most int           // number of things; with as many, a new one is only remembered once the oldest has expired
 
 	mu sync.Mutex
-	at *simplelru.LRU[K, time.Time] // the oldest gives way
+	at *simplelru.LRU[K, time.Time] // when each thing happened last
 }
 
 func newRecent[K comparable](life time.Duration, most int) *recent[K] {
@@ -35,7 +35,7 @@ func (s *recent[K]) note(k K, now time.Time) bool {
 	return true
 }
 
-// was reports whether k has happened.
+// was reports whether k has happened within the last life.
 func (s *recent[K]) was(k K, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// record opens a signed record of another peer. It keeps addresses by IP: signers know theirs, while a name would make
-// this host look up, and dial, whatever the signer likes. Of these the owner's filter chooses.
+// record opens a signed record of another peer. It keeps only addresses by IP, because a name would make this host look
+// up, and dial, whatever the signer likes. The owner's filter chooses among these addresses.
 func (n *Node) record(envelope []byte) (peer.AddrInfo, error) {
 	r, err := n.cfg.headers.Record(envelope)
 	r.Addrs = n.cfg.addresses(byIP(r.Addrs))
@@ -32,7 +32,7 @@ func (n *Node) recordPeer(envelope []byte) (wire.PeerID, error) {
 func (n *Node) newest(p wire.PeerID, held, came []byte) []byte {
 	newest, seq := came, signed.Seq(came)
 	for _, r := range [][]byte{held, n.lastRecords[p]} {
-		if s := signed.Seq(r); s > seq { // 0 of none
+		if s := signed.Seq(r); s > seq { // Seq is 0 without a record
 			newest, seq = r, s
 		}
 	}

@@ -16,15 +16,15 @@ type previous struct {
 }
 
 // WithPreviousSeed tells that the network is rotating its hash seed: before the number of WithNetwork, it had this one.
-// Until the given time the node takes in summaries under either number, and publishes its own under both. So it finds
-// nodes that do not have the new number yet and is found by them; they need not know of it. After that time, or with
-// one that is past, all that is under the previous number is dropped.
+// Until the given time the node accepts summaries under either number, and publishes its own under both. So it finds
+// nodes that do not have the new number yet and is found by them; they need not know of it. After that time, or if it
+// is past already, all that is under the previous number is dropped.
 //
 // To rotate a network, start its nodes again with the new number, one after the other or all at once. Give each the old
 // number as the previous one, and the same time, by which all are to have it.
 //
-// Meanwhile each node that has both summaries costs the sample of the old one, about 1.5 KB, besides the new one. Each
-// of the node's summaries under the previous number costs a reading of all keys, at most a fiftieth of the time. The
+// Until then, each node with both summaries costs other nodes the sample of the old one, about 1.5 KB, besides the new
+// one. To make a summary under the previous number, the node reads all keys, for at most a fiftieth of its time. The
 // keys must be keystore.Lists, else New fails with ErrNoList. Default: none.
 func WithPreviousSeed(number uint32, until time.Time) Option {
 	return func(c *config) error {
@@ -33,7 +33,7 @@ func WithPreviousSeed(number uint32, until time.Time) Option {
 	}
 }
 
-// checkPrevious drops the previous seed if its time is over.
+// checkPrevious checks the previous seed, and drops it if its time is over.
 func (c *config) checkPrevious() error {
 	switch _, lists := c.keys.(keystore.Lists); {
 	case c.previous == nil:

@@ -19,8 +19,8 @@ const (
 	// MaxCoverKeys is the largest number of keys of one call of Shares.
 	MaxCoverKeys = 1 << 16
 	maxClaims    = 1 << 22
-	coverKeys    = 64 // matched in one turn of the loop, which must not stand still for long
-	coverMisses  = 4  // peers that hold none of the keys that they claim, for each that is wanted
+	coverKeys    = 64 // keys matched in one turn of the loop, which must not stand still for long
+	coverMisses  = 4  // peers, for each one wanted, that may hold none of the keys that they claim
 )
 
 // ErrMatches means that the summaries held match too many of the keys: choosing among the matches would take too much
@@ -98,8 +98,8 @@ type claimant struct {
 	keys   []cover.Claim
 }
 
-// claims returns the keys that match in each peer's summary, in the order in which the peers first match. ErrMatches if
-// that is too much.
+// claims returns the peers whose summaries match some keys, each with these keys, in the order of their first matches.
+// The error is ErrMatches if there are more than maxClaims matches.
 func (n *Node) claims(ctx context.Context, keys [][]byte) (out []claimant, err error) {
 	index, total := map[wire.PeerID]int{}, 0
 	for from := 0; from < len(keys); from += coverKeys {
@@ -127,8 +127,8 @@ func (n *Node) claims(ctx context.Context, keys [][]byte) (out []claimant, err e
 	return out, nil
 }
 
-// confirmAll asks a peer for keys that it claims and returns the numbers of the ones that it holds, as far as it
-// answers.
+// confirmAll asks a peer for keys that it claims and returns the numbers of the ones that it holds. It stops at the
+// first question without an answer.
 func (n *Node) confirmAll(ctx context.Context, to claimant, keys [][]byte, claimed []cover.Claim) (held []int) {
 	batch := make([][]byte, len(claimed))
 	for i, c := range claimed {

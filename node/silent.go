@@ -42,7 +42,7 @@ func (n *Node) unheard(p peer.ID) {
 	n.tasks.Run(func() { n.in.Result(n.ctx, routing.Unheard{Peer: wire.PeerID(p)}) })
 }
 
-// quiet looks whether a connection on which an answer is late is alive.
+// quiet checks whether a connection on which an answer is late is alive.
 func (n *Node) quiet(c network.Conn) {
 	p := c.RemotePeer()
 	late := time.AfterFunc(n.patience(p), func() { n.unheard(p) })
@@ -54,8 +54,8 @@ func (n *Node) quiet(c network.Conn) {
 	})
 }
 
-// look probes connections with a peer and abandons dead ones. It returns whether all of them are alive. Looks at a peer
-// at the same time are one.
+// look probes connections with a peer and abandons dead ones. It reports whether all of them are alive. Calls for one
+// peer at the same time share one probe.
 func (n *Node) look(p peer.ID, doubtful ...network.Conn) (live bool) {
 	found, _, _ := n.looks.Do(string(p), func() (any, error) { return n.probe(p, doubtful), nil })
 	return found.(bool)
@@ -72,7 +72,7 @@ func (n *Node) probe(p peer.ID, doubtful []network.Conn) (live bool) {
 			n.abandon(c)
 		}
 	}
-	if dead && n.reached(p) { // the link goes on over another connection, from the beginning
+	if dead && n.reached(p) { // the link begins again on another connection
 		n.in.LinkChanged(p, inbox.EndedAndBegun)
 	}
 	return !dead && !closed

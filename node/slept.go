@@ -11,7 +11,7 @@ const leastSleep = 10 * time.Second
 
 // sleep notices that the machine has slept. The cores' clock stands still meanwhile, as the monotonic clocks of most
 // systems do. The wall clock goes on. So a wall clock that is set forward counts as sleep, too.
-type sleep struct{ ahead time.Duration } // of the wall clock, when last looked
+type sleep struct{ ahead time.Duration } // lead of the wall clock over the core's, at the last call
 
 // since returns the time that the machine has slept since the last call; the first call's result means nothing.
 func (s *sleep) since(wall time.Time, core time.Duration) time.Duration {
@@ -23,8 +23,8 @@ func (s *sleep) since(wall time.Time, core time.Duration) time.Duration {
 	return slept
 }
 
-// awake checks whether the machine has slept. Others' clocks have gone on, and they drop what is too old. They take in
-// no epoch that they have dropped.
+// awake checks whether the machine has slept. Others' clocks went on meanwhile, so others may have dropped this node's
+// epoch as too old. They do not accept an epoch that they have dropped.
 func (l *loop) awake() {
 	slept := l.sleep.since(l.wall(), l.n.now())
 	if slept == 0 {

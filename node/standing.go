@@ -7,7 +7,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// Why the node is not linked with a peer that it is to begin at: see Status.Bootstrap.
+// Reasons why the node is not linked with a bootstrap peer: see Status.Bootstrap.
 var (
 	// ErrFull says that a peer has no room for the link. It has named others in its place.
 	ErrFull = errors.New("node: peer is full")
@@ -19,7 +19,7 @@ var (
 	ErrUntried = errors.New("node: peer was not tried yet")
 )
 
-// bootstrapPeers returns why the node is not linked with each of its bootstrap peers; nil: it is.
+// bootstrapPeers returns, for each bootstrap peer, why the node is not linked with it; nil: it is.
 func (l *loop) bootstrapPeers() map[peer.ID]error {
 	out := make(map[peer.ID]error, len(l.n.cfg.bootstrap))
 	for _, info := range l.n.cfg.bootstrap {

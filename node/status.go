@@ -17,13 +17,13 @@ import (
 // Figures has the part of a Status that the HTTP API serves as it is.
 type Figures struct {
 	Connections  int     `json:"connections"`          // peers connected now to the host, for whatever purpose
-	Links        int     `json:"peers"`                // that hello was said with
+	Links        int     `json:"peers"`                // peers with which hello was said
 	OtherSeed    int     `json:"other_seed,omitempty"` // of these, peers whose summaries are under another seed: neither end understands the other's
 	Origins      int     `json:"summaries"`            // others whose summary is held
 	Unrotated    int     `json:"unrotated,omitempty"`  // of these, known only under the previous seed
 	BytesHeld    int     `json:"summary_bytes"`        // of the parts held of others' summaries, on the wire
 	Covered      float64 `json:"covered"`              // share of the network, 0 to 1, by places, in which the node can vouch to know everybody; 0: it knows of nobody
-	Range        string  `json:"range,omitempty"`      // that this share is: the first bits of the places in it, or "all"; "": the node knows of nobody
+	Range        string  `json:"range,omitempty"`      // range that Covered measures: the first bits of its places, or "all"; "": the node knows of nobody
 	Contacts     int     `json:"contacts"`             // peers that a search can ask about the rest; 0 where there is none
 	FalseMatches float64 `json:"false_matches"`        // expected for a key that nobody holds: the sum of the false-positive rates of the summaries
 	PubsubBytes  int     `json:"pubsub_bytes"`         // of parts learned so far by pubsub, including ones replaced since
@@ -38,7 +38,7 @@ type Status struct {
 	Epoch summary.Epoch // of the own summary; Sequence 0: there is none yet
 	Made  int           // of Connections, by this node
 	Taken int           // links on other connections than these
-	Peak  int           // of Made and Taken together, at one time
+	Peak  int           // largest sum of Made and Taken at one time
 
 	PartsHeld   int // of others' summaries
 	Deltas      int // newer epochs learned so far by deltas
@@ -67,7 +67,7 @@ type Status struct {
 func (n *Node) Status(ctx context.Context) (Status, error) {
 	var s Status
 	err := n.view(ctx, func(l *loop) { s = l.status() })
-	s.Keys = n.Len() // outside of the loop: it may take a disk
+	s.Keys = n.Len() // outside of the loop: it may wait for a disk
 	s.Refused, s.Dropped = n.counters.Maps()
 	s.Blamed = n.counters.Blamed()
 	s.TailBytes = n.counters.Protocols()[TailsID].Sent
@@ -106,9 +106,9 @@ type Similar struct {
 	Keys  int               `json:"keys"`  // that it holds in all
 }
 
-// Similar returns the peers that hold the most of the node's collection, the most similar first. It returns at most
-// most of the peers with known summaries; none if most is 0 or less. It sorts the peers known in one turn of the loop.
-// The errors: ErrClosed, ctx's.
+// Similar returns the peers that hold the most of the node's collection, the most similar first. most is the largest
+// number of peers; 0 or less: none. Similar sorts the peers with known summaries in one turn of the loop. The errors:
+// ErrClosed, ctx's.
 func (n *Node) Similar(ctx context.Context, most int) (out []Similar, err error) {
 	err = n.view(ctx, func(l *loop) {
 		for _, s := range l.core.Overlay.Similar(max(0, most)) {
@@ -156,7 +156,7 @@ func (v view) run(l *loop) {
 	close(v.done)
 }
 
-// view runs look in the loop and waits for it. The errors: ctx's, and the one with which the loop ended before.
+// view runs look in the loop and waits for it. The errors: ctx's, and the reason why the loop ended before.
 func (n *Node) view(ctx context.Context, look func(*loop)) error {
 	v := view{look, make(chan struct{})}
 	if err := n.in.Command(ctx, n.ctx, v); err != nil {
@@ -211,7 +211,7 @@ func (l *loop) status() Status {
 		s.Covered, s.Range = covers.Share(), covers.String()
 	}
 	for _, c := range l.core.Overlay.Contacts() {
-		if c.Role != region.Alike { // peers like us are asked for being so
+		if c.Role != region.Alike { // similar peers are asked because they are similar, not for a range
 			s.Contacts++
 		}
 	}

@@ -21,7 +21,7 @@ func (l *loop) makeTail() {
 	l.n.tasks.Run(func() { l.n.in.Result(l.n.ctx, l.n.changeOf(keys)) })
 }
 
-// changeOf returns what keys have come to: whether they are held now.
+// changeOf returns the fingerprints of changed keys: as added if the node holds the key now, else as removed.
 func (n *Node) changeOf(keys [][]byte) (in tails.Changed) {
 	for i, k := range keys {
 		has, err := n.has(k, false)
@@ -38,9 +38,9 @@ func (n *Node) changeOf(keys [][]byte) (in tails.Changed) {
 	return in
 }
 
-// hides reports whether there are keys that the core does not know of: keys that the node holds, and a linked peer may
-// find here, or keys that it has dropped. Private keys count for peers that may ask for them: others do not learn that
-// there are any.
+// hides reports whether the core lacks changes of the keys that a linked peer may find here: keys were added or dropped
+// since the last tail or epoch, or there are private keys. Private keys count only for peers that may ask for them:
+// others do not learn that there are any.
 func (n *Node) hides(to wire.PeerID) bool {
 	if n.unannounced.any() {
 		return true
@@ -76,7 +76,7 @@ func (n *Node) takeTails(s *streams.Stream, b []byte) error {
 }
 
 // openEarly does openTails for tails that came before their epoch. It drops the tails of a peer that may not cause more
-// work: it is asked for them again.
+// work: the peer is asked for them again.
 func (n *Node) openEarly(u inbox.Unverified) {
 	for i, it := range u.Items {
 		if !n.streams.Admit.Peer(n.host.Network(), peer.ID(it.From)).Pay(time.Duration(len(it.Item.Tails)) * admit.Signature) {
@@ -99,7 +99,7 @@ func (n *Node) openTails(u inbox.Unverified) error {
 	return nil
 }
 
-// offerTails hands items to the loop when it has room for them. Without took, they were verified.
+// offerTails hands items to the loop when it has room for them. If took is nil, their signatures were verified.
 func (n *Node) offerTails(from peer.ID, items []wire.TailItem, took chan<- inbox.Unverified) error {
 	in := inbox.Message{From: from, Tails: items, Opened: took == nil, Took: took}
 	for _, it := range items {
@@ -118,7 +118,7 @@ func (n *Node) offerTails(from peer.ID, items []wire.TailItem, took chan<- inbox
 	return n.ctx.Err()
 }
 
-// verified returns, in the loop, nil if a signature of a tail is known to be good. Another one is left to be verified.
+// verified returns, in the loop, nil if a signature of a tail is known to be good. It notes any other in n.unverified.
 func (n *Node) verified(origin string, message, signature []byte) error {
 	return n.cfg.headers.Signature(origin, message, signature, func(string, []byte, []byte) error {
 		n.unverified.Signatures = append(n.unverified.Signatures, inbox.Signature{Origin: origin, Message: message, Signature: signature})
@@ -129,7 +129,7 @@ func (n *Node) verified(origin string, message, signature []byte) error {
 // mostInTurn is the largest number of tails of one peer in a turn of the loop, unless a single item has more.
 const mostInTurn = 16
 
-// oneTurn returns how many of the first items go into a turn of the loop.
+// oneTurn returns the number of items, from the first on, that go into one turn of the loop.
 func oneTurn(items []wire.TailItem) (some int) {
 	for tails := 0; some < len(items); some++ {
 		if tails += len(items[some].Tails); some > 0 && tails > mostInTurn {
@@ -142,7 +142,7 @@ func oneTurn(items []wire.TailItem) (some int) {
 // itemBytes is the approximate size of an item besides its tails.
 const itemBytes = 16
 
-// roomPause is the time between attempts to find room: in the loop for tails, for one more connection.
+// roomPause is the time between attempts to find room in the loop for tails. Dials wait five times as long for room.
 const roomPause = 10 * time.Millisecond
 
 // lostTails handles the loss of messages of tails to a peer.

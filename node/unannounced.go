@@ -7,13 +7,13 @@ import (
 	"github.com/venn-p2p/venn/overlay/tails"
 )
 
-// unannounced holds the keys changed since the core last asked for a tail or an epoch, of which it has not been told. The
-// key store tells which of them were added.
+// unannounced holds the keys that have changed since the core last asked for a tail or an epoch. The key store tells
+// later which of them were added.
 type unannounced struct {
 	mu       sync.Mutex
 	count    int      // keys added or removed
 	keys     [][]byte // these keys; nil if they are more than a tail takes
-	many     bool     // they are
+	many     bool     // they are more than a tail takes
 	changing int      // calls that are changing the key store
 }
 
@@ -25,7 +25,7 @@ func (u *unannounced) begin(count int) {
 	u.many = u.many || count > 0
 }
 
-// change has f change the key store, and then notes the keys if it did.
+// change lets f change the key store, and then notes the keys if any has changed.
 func (u *unannounced) change(keys [][]byte, f func([][]byte) (int, error)) (changed int, err error) {
 	u.mu.Lock()
 	u.changing++ // the store holds some of the keys before they are noted
@@ -40,7 +40,7 @@ func (u *unannounced) change(keys [][]byte, f func([][]byte) (int, error)) (chan
 	return changed, err
 }
 
-// back notes keys that a tail does not tell of after all.
+// back notes taken keys again, because a tail could not carry them.
 func (u *unannounced) back(keys [][]byte) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

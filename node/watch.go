@@ -18,7 +18,7 @@ const (
 	// watchAsk is the time from a query that found nobody until others are asked again; each time in vain doubles it.
 	watchAsk     = time.Second
 	mostWatchAsk = 16 * time.Second
-	// watchBudget is the messages of a query that asks only peers known to have a key.
+	// watchBudget is the most messages of a query that asks only peers known to have a key.
 	watchBudget = 4
 )
 
@@ -87,7 +87,7 @@ type watcher struct {
 type awaited struct {
 	key     []byte
 	print   summary.Fingerprint
-	matched map[wire.PeerID]bool // by their summaries: they are asked once, for the match may be false
+	matched map[wire.PeerID]bool // peers whose summaries match: each is asked once, for the match may be false
 }
 
 func newWatcher(n *Node, keys [][]byte) *watcher {
@@ -124,7 +124,7 @@ func (w *watcher) show(p wire.PeerID, tail bool) {
 // a millisecond.
 const mostLooks = 256
 
-// due returns the keys matched by peers of which more is known. It looks at a few in each turn of the loop.
+// due returns the keys matched by peers of which more is known. It checks at most mostLooks keys in a turn of the loop.
 func (w *watcher) due(ctx context.Context) (keys [][]byte) {
 	w.mu.Lock()
 	news := w.news
@@ -167,7 +167,7 @@ func (w *watcher) waiting() (keys [][]byte) {
 	return keys
 }
 
-// await waits until somebody matches some of the keys, and returns these; nil when nobody does in that time.
+// await waits until some peer matches some of the keys, and returns these keys; nil if no peer does within the time.
 func (w *watcher) await(ctx context.Context, within time.Duration) (keys [][]byte) {
 	late := time.NewTimer(within)
 	defer late.Stop()
