@@ -145,7 +145,7 @@ func (m *Machine) spacing(changes int) time.Duration {
 	return min(max(time.Duration(seconds*float64(time.Second)), LeastSpacing, m.leastSpacing), MostSpacing)
 }
 
-// carried notes that an epoch or a tail is there to tell of what waited, before the machines tell others.
+// carried notes that an epoch or a tail was made, before the machines get it and send it to others.
 func (m *Machine) carried(in event.Input) {
 	switch in := in.(type) {
 	case event.Published:
@@ -155,7 +155,7 @@ func (m *Machine) carried(in event.Input) {
 	}
 }
 
-// published notes that an epoch was published.
+// published notes that an epoch was made, and its number of keys. It sets the pause after one under the previous seed.
 func (m *Machine) published(h summary.Header) {
 	a := &m.announcer
 	if h.Seed == m.seed {
@@ -185,5 +185,5 @@ func (m *Machine) slept(d time.Duration) {
 	m.announcer.previous.last -= d
 }
 
-// untold reports whether there are changes that neither a tail nor an epoch tells of yet.
+// untold reports whether there are changes that neither a tail nor an epoch has carried yet.
 func (a *announcer) untold() bool { return a.building || a.tailing || a.waiting > 0 }

@@ -54,8 +54,8 @@ type wake struct {
 // Config has the parameters of a [Machine].
 type Config struct {
 	Overlay overlay.Config
-	Routing routing.Config // without Incomplete, the overlay's counts
-	Tails   tails.Config   // Sign, Verify, Busy, and Hides for what the core does not know; no Verify: no tails
+	Routing routing.Config // if Incomplete is nil, it is the overlay's
+	Tails   tails.Config   // New sets Self, Seed, Header, Room, Rate, Pulse, and extends Hides; Verify nil: no tails
 
 	Spacing time.Duration // least time between epochs, up to MostSpacing; 0: LeastSpacing
 }

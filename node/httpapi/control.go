@@ -51,7 +51,7 @@ type Status struct {
 	Epoch   string `json:"epoch,omitempty"` // of the last summary
 	node.Figures
 	Reach     Reach             `json:"reach"`
-	Bootstrap map[string]string `json:"bootstrap,omitempty"` // peers to begin at, see Standing
+	Bootstrap map[string]string `json:"bootstrap,omitempty"` // state of each bootstrap peer, see Standing
 	Refused   map[string]uint64 `json:"refused"`
 	Dropped   map[string]uint64 `json:"dropped"`
 	Removals  string            `json:"removals,omitempty"` // a mark that changes when keys are removed
@@ -248,7 +248,7 @@ func (a *api) connect(w http.ResponseWriter, r *http.Request) error {
 		return fault{http.StatusBadRequest, fmt.Errorf("peer: %q is no multiaddr with /p2p/ID", r.FormValue("peer"))}
 	}
 	if err := a.Node.Connect(r.Context(), *info); err != nil {
-		return fault{http.StatusBadGateway, errors.New(strings.Join(strings.Fields(err.Error()), " "))} // libp2p's has lines
+		return fault{http.StatusBadGateway, errors.New(strings.Join(strings.Fields(err.Error()), " "))} // without line breaks
 	}
 	return writeJSON(w, map[string]string{"connected": info.ID.String()})
 }

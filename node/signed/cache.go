@@ -106,5 +106,5 @@ func (c *Cache) Keep(envelope []byte) []byte {
 	return slices.Clone(envelope)
 }
 
-// Verified returns how many envelopes were verified so far.
+// Verified returns the number of envelopes verified so far.
 func (c *Cache) Verified() int { return int(c.count.Load()) }
