@@ -10,9 +10,9 @@ const wholeLevel = 14
 // min-wise sketch of one value (Broder 1997): two collections of about the same size have the same Least with the
 // probability of their resemblance. The resemblance is the number of keys in both, divided by the number in either.
 //
-// There are two independent hashes, 0 and 1. Each compares sizes within a factor of four, over the hash space that the
-// samples of all these sizes cover. The bounds of hash 1 lie where hash 0 has none, so one of the two compares any sizes
-// within a factor of two. It returns false without a sample. O(n).
+// There are two independent hashes, 0 and 1. Each divides sizes into intervals of a factor of four, and compares the
+// sizes of one interval, over the hash space that all their samples cover. The intervals of the two hashes overlap, so
+// that one hash compares any two sizes within a factor of two. Least returns false without a sample. O(n).
 func Least(p *summary.Prefix, hash int) (least uint64, ok bool) {
 	if p == nil {
 		return 0, false

@@ -14,12 +14,12 @@ const Rows = 10
 const (
 	stripeBytes = 32 << 20 // most bytes of rows in a stripe, unless it has only 64 columns
 	maxWords    = 64       // most words of a row in a stripe
-	newBytes    = 8 << 20  // of rows in a new stripe, unless it has only 64 columns
+	newBytes    = 8 << 20  // most bytes of rows in a new stripe, unless it has only 64 columns
 	manyPeers   = 512      // number of peers of a layout from which the next one gets a new stripe at once
 	minRows     = 64
 	slices64    = 64                 // slices of hash space; a partial prefix marks each one that it does not know
 	sliceSpan   = 1 << 32 / slices64 // in units of [inside.Region]
-	perOctave   = 4                  // sizes of stripes, in each doubling
+	perOctave   = 4                  // number of sizes of stripes in each doubling of their rows
 )
 
 const (
@@ -32,8 +32,8 @@ const (
 // This does not compile if an entry's 16 bits cannot number all columns of a stripe.
 const _ = uint16(64*maxWords - 1)
 
-// layout says how the columns of a stripe are indexed. It is the same for all of them, so that the same rows answer
-// for all.
+// layout says how the columns of a stripe are indexed. All columns of a stripe have the same layout, so that a query
+// reads the same rows for all of them.
 type layout struct {
 	blocks  [Rows]use
 	used    int  // number of blocks indexed
@@ -64,8 +64,8 @@ func layoutOf(p *summary.Prefix) layout {
 			level = min(level, r.Level)
 			share += float64(float64(r.End-r.Begin) / (1 << 32))
 		}
-		// Let d be the levels of a node below log2 of the keys. It rules out all peers but 2^-d, so more than d rows
-		// are wasted.
+		// Let d be a node's level minus log2 of the keys. A peer of this size has a random node with a probability of
+		// about 2^-d, so more than d rows are wasted.
 		rows := min(left, max(1, level-log+2))
 		l.blocks[b] = use{uint8(level), uint8(rows)}
 		l.used++
