@@ -47,7 +47,7 @@ func (c *config) checkStore() error {
 	return nil
 }
 
-// useStore makes the node keep keys, private keys and epochs in s. What neither s nor an option keeps is in memory.
+// useStore makes the node keep keys, private keys and epochs in s. If s is nil, what no option keeps is in memory.
 func (c *config) useStore(s *store.Store) {
 	if s != nil {
 		c.store, c.keys, c.private = s, s, s.Private()

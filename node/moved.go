@@ -43,7 +43,7 @@ const (
 // endDead closes connections from an address that the machine has lost, if the node made them or has a link on them,
 // and makes the links again. Nothing can pass on such a connection. go-libp2p notices that after 30 to 40 s, and until
 // then does not dial the peer, which it takes to be connected. A connection by QUIC mostly doesn't show its local
-// address, and moves along if this end dialled. So a probe finds the connections that work.
+// address, and moves to a new one if this end dialled. So a probe finds the connections that work.
 func (n *Node) endDead(removed []ma.Multiaddr) {
 	lost := interfaces.Lost(removed)
 	if len(lost) == 0 {

@@ -77,8 +77,8 @@ type Node struct {
 	mesh        *mesh.Mesh
 	pipes       *pipes.Pipes // of tails
 	sample      keySample
-	joining     *admission.Slots                   // of joins that are served
-	dials       [len(dialsAtOnce)]*admission.Slots // of connections that are being made
+	joining     *admission.Slots                   // places for joins that are served
+	dials       [len(dialsAtOnce)]*admission.Slots // places for connections that are being made
 	snapshot    atomic.Pointer[snapshot]
 	lastRecords map[wire.PeerID][]byte // signed records held in the last run
 	moved       atomic.Bool            // the host's addresses have changed since the loop last looked

@@ -18,7 +18,7 @@ import (
 // Peers whose pubsub knows no partial messages get the sample of this node's summary. It is an ordinary message on the
 // same topic, signed by pubsub as usual: a Parts with header, record and part 0. It is sent with each epoch, and when
 // such a peer joins. Pubsub does not send it to other peers. Ordinary messages of these peers about themselves are
-// verified and taken in. Pubsub passes them on among such peers, within a tenth of the line's rate for summaries.
+// verified and given to the core. Pubsub passes them on among these peers, within a tenth of the line's summary rate.
 const (
 	sampleEvery  = 5 * time.Second // least time between ordinary messages of our own
 	messageShare = 0.1             // of the line's rate for summaries may go to ordinary messages of others

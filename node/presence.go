@@ -69,7 +69,7 @@ func gone(ctx context.Context, reach func() error) bool {
 		looks++ // a host that closes may take one more connection, and end it
 		return errors.Is(err, syscall.ECONNREFUSED) || err == nil && looks > lostLooks
 	})
-	if ctx.Err() != nil && reach() == nil { // it has come back by itself
+	if ctx.Err() != nil && reach() == nil { // the peer has come back by itself
 		return false
 	}
 	return err != nil && !errors.Is(err, errFull) // without room for a dial, the peer was not tried

@@ -472,9 +472,9 @@ func (n *Node) opened(p peer.ID) bool {
 // notifiee tells the node of connections that begin and end.
 type notifiee struct{ n *Node }
 
-// Connected ends a link whose peer comes back after its last connection was closed and before the node heard of that.
-// The new connection begins without a link. No stream of the new connection is served before this returns, but on a busy
-// machine its own link may have begun: that stays.
+// Connected ends a link whose peer comes back after its last connection closed, before the node has noted the end. The
+// new connection begins without a link. No stream of it is served before Connected returns. But on a busy machine the
+// link of the new connection may have begun: that link stays.
 func (f *notifiee) Connected(net network.Network, c network.Conn) {
 	p := c.RemotePeer()
 	f.n.streams.Admit.Bill(c)
