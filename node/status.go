@@ -23,7 +23,7 @@ type Figures struct {
 	Unrotated    int     `json:"unrotated,omitempty"`  // of these, known only under the previous seed
 	BytesHeld    int     `json:"summary_bytes"`        // of the parts held of others' summaries, on the wire
 	Covered      float64 `json:"covered"`              // share of the network, 0 to 1, by places, in which the node can vouch to know everybody; 0: it knows of nobody
-	Range        string  `json:"range,omitempty"`      // range that Covered measures: the first bits of its places, or "all"; "": the node knows of nobody
+	Range        string  `json:"range,omitempty"`      // range that Covered measures: the first bits of its places, or "all"; "": none
 	Contacts     int     `json:"contacts"`             // peers that a search can ask about the rest; 0 where there is none
 	FalseMatches float64 `json:"false_matches"`        // expected for a key that nobody holds: the sum of the false-positive rates of the summaries
 	PubsubBytes  int     `json:"pubsub_bytes"`         // of parts learned so far by pubsub, including ones replaced since

@@ -248,7 +248,7 @@ func (a *api) connect(w http.ResponseWriter, r *http.Request) error {
 		return fault{http.StatusBadRequest, fmt.Errorf("peer: %q is no multiaddr with /p2p/ID", r.FormValue("peer"))}
 	}
 	if err := a.Node.Connect(r.Context(), *info); err != nil {
-		return fault{http.StatusBadGateway, errors.New(strings.Join(strings.Fields(err.Error()), " "))} // without line breaks
+		return fault{http.StatusBadGateway, errors.New(strings.Join(strings.Fields(err.Error()), " "))} // on one line
 	}
 	return writeJSON(w, map[string]string{"connected": info.ID.String()})
 }
