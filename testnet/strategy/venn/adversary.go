@@ -127,7 +127,7 @@ func (h *hostile) own() *epoch { return h.run.origins[h.host.Self()].epoch }
 // announce offers the peer's own summary.
 func (h *hostile) announce(to strategy.ID) {
 	if own := h.own(); own != nil {
-		h.sendCatalogue(to, []wire.Item{own.Claim.Item()})
+		h.sendCatalogue(to, []wire.Item{own.Item()})
 	}
 }
 
@@ -156,7 +156,7 @@ func (h *hostile) partsOf(it wire.Item) (p parts, mine bool) {
 	}
 	e := h.invented[it.Group.OriginTag()]
 	if e != nil {
-		p.Parts, mine = e.Claim.Parts(it)
+		p.Parts, mine = e.Parts(it)
 	}
 	return p, mine
 }
@@ -186,7 +186,7 @@ func (h *hostile) introduce(to strategy.ID) {
 func (h *hostile) offer(to strategy.ID) {
 	var items []wire.Item
 	for range min(wire.MaxHelloRecords, h.of.Number) {
-		items = append(items, h.invent(h.turn()).Claim.Item())
+		items = append(items, h.invent(h.turn()).Item())
 	}
 	h.sendCatalogue(to, items)
 }
