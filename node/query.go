@@ -144,7 +144,7 @@ type QueryStats struct {
 	// forwarded. There it counts even if others find a holder. Answers of contacts have no age.
 	AsOf      time.Duration
 	Explain   []Question // in the order of asking
-	Inquiries int        // peers asked for more contacts, besides the ones explained
+	Inquiries int        // number of peers asked for more contacts; they are not in Explain
 }
 
 // Question is one question of a query to a peer.

@@ -61,6 +61,8 @@ func (n *Node) look(p peer.ID, doubtful ...network.Conn) (live bool) {
 	return found.(bool)
 }
 
+// probe reports whether all of some doubtful connections with a peer answer. It gives up those that do not, and has the
+// link begin again on another one if there is any.
 func (n *Node) probe(p peer.ID, doubtful []network.Conn) (live bool) {
 	dead, closed := false, false
 	for _, c := range doubtful {

@@ -64,9 +64,9 @@ func (q *search) failedHere(p wire.PeerID) bool {
 	return ok && q.candidates[i].state == failed
 }
 
-// forward splits three quarters of the remaining budget among linked peers. It returns false if that is not worth
-// while, if there is no peer, or too little budget. A child gets seven eighths of the remaining time, because its
-// answer must travel.
+// forward hands a query to some linked peers, which share three quarters of the remaining budget. It returns false if
+// that is not worth while, if there is no peer, or too little budget. A child gets seven eighths of the remaining time,
+// because its answer must travel.
 func (r *Router) forward(q *search) bool {
 	if !r.worthForwarding(q) {
 		return false

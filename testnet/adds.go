@@ -145,7 +145,7 @@ func (a *adds) add(ctx context.Context, m *member, key []byte, rng *rand.Rand) {
 		}
 		f := all[rng.IntN(others)]
 		if f == m {
-			f = all[others] // the last one, which was not drawn from
+			f = all[others] // m was drawn: the last one, which no draw gives, takes its place
 		}
 		finders = append(finders, f)
 	}

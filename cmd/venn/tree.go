@@ -355,7 +355,7 @@ func pathCommand() *cli.Command {
 	}
 }
 
-// printPaths prints the files that have a key, and returns their number.
+// printPaths prints the unchanged files that have a key, and returns their number.
 func printPaths(c *cli.Command, r repo.Repo, text string) (n int, err error) {
 	key, err := httpapi.ParseKey(text)
 	if err != nil {

@@ -249,7 +249,8 @@ func (d *Directory) broughtBy(e *Entry) *link {
 	return nil
 }
 
-// settle notes that an entry is no longer pending.
+// settle moves an entry to a state that is not pending. It leaves the queue of names and the counts of pending entries,
+// and nobody counts as having named it first.
 func (d *Directory) settle(e *Entry, s State) {
 	if e.state == Named {
 		d.unname(e)

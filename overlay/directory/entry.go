@@ -52,7 +52,7 @@ type Entry struct {
 	next   *summary.Prefix // in state Replaced, the newer epoch
 	bases  []base          // earlier epochs, the oldest first
 	limit  uint16          // most parts to hold, once memory ran short; 0: no limit
-	judged uint16          // parts that the overlap was estimated from; 0: no estimate, or an outdated one
+	judged uint16          // parts at the last try to estimate the overlap; 0: not tried, or outdated
 	answers
 
 	record      []byte // the peer's, signed; nil: none came

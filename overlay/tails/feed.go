@@ -109,7 +109,7 @@ func (m *Machine) feederFor(o *origin) (best wire.PeerID, ok bool) {
 // feedRate is the least rate for each origin, in bytes a second, that must remain for a link to feed one more origin.
 const feedRate = 1 << 10
 
-// offer is the rank of a link as a feeder.
+// offer says how good a link would be as the feeder of an origin: the link that passes on its tails. less compares two.
 type offer struct {
 	feeds bool    // it feeds already, and can feed more
 	each  float64 // bytes a second for each origin

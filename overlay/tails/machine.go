@@ -71,7 +71,7 @@ const (
 	muteFor = roomAfter
 
 	messageBytes  = 2  // bytes around items
-	overheadBytes = 40 // least bytes of headers, below the stream, that a message costs a line
+	overheadBytes = 40 // a message costs a line at least this many bytes of headers below the stream
 )
 
 // Machine is the machine. Make one with [New]. Not safe for concurrent use.

@@ -296,9 +296,9 @@ func (t *Topology) Missed(now time.Duration, e *directory.Entry) {
 	t.auditOf(now, e)
 }
 
-// dropExtra gives up a random neighbour once neighbours by overlap that have accepted need its slot. It draws the
-// neighbour at random, so that an attacker cannot make an identity that stays. It spares peers that are about to send
-// something.
+// dropExtra gives up one neighbour of kind Random once neighbours by overlap that have accepted need its slot. Which one
+// is drawn by lot: an attacker could make an identity that a fixed order spares. Neighbours with an ask outstanding
+// stay.
 func (t *Topology) dropExtra(idle func(wire.PeerID) bool) {
 	accepted := 0
 	for _, nb := range t.neighbours {

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	MaxIntroduction = MaxSample + MaxRecord                                 // bytes of a summary that is passed on
+	MaxIntroduction = MaxSample + MaxRecord                                 // bytes of a summary in an Inquiry or in Names
 	MaxInquiry      = MaxLacks + MaxKnown*knownBytes + MaxIntroduction + 64 // bytes of an Inquiry
 	MaxNames        = MaxNamed*(MaxRecord+8) + MaxSimilar*(MaxIntroduction+8) + 64
 
@@ -22,7 +22,7 @@ const (
 type Inquiry struct {
 	Depth int  // depth of the asker's own range
 	Near  bool // the asker looks for peers of its own range
-	// With Near: the asker wants only peers nearer to it than the sixteenth nearest in Known
+	// Nearer limits Near to peers no farther from the asker's place than the sixteenth nearest in Known.
 	Nearer bool
 	Meet   space.Place // place of the meeting that the asker looks up; 0: none
 	// A bit for each range of depth Depth, the first range in the highest bit; a set bit: the asker has no contact

@@ -28,6 +28,7 @@ func partitioned(blocks int) bloom.Params {
 // foldable is the filter that is optimal for its full length; the paper gives its hash functions as 60.
 var foldable = standard(reductionMost*reductionBlock, 60)
 
+// reductionTasks returns the tasks, each with its processor time in seconds.
 func reductionTasks(s *session) []task {
 	return []task{
 		{0, func() {

@@ -52,7 +52,7 @@ func New[P ~int32](keys int, collections [][]uint32) (*Table[P], error) {
 	return h, nil
 }
 
-// WithKeys returns the same table with more keys, which nobody holds: keys of them in all.
+// WithKeys returns a copy of the table that has the given number of keys. Nobody holds the added ones.
 func (h *Table[P]) WithKeys(keys int) *Table[P] {
 	out := *h
 	out.starts = slices.Clone(h.starts)

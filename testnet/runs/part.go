@@ -46,8 +46,8 @@ func (w Work) Check() error {
 // failed.
 func (w Work) Reports() bool { return w.Part == Part{} }
 
-// jobs returns Jobs, or otherwise if it is 0.
-func (w Work) jobs(otherwise int) int { return cmp.Or(w.Jobs, otherwise) }
+// jobs returns w.Jobs, or the given number if w.Jobs is 0.
+func (w Work) jobs(unset int) int { return cmp.Or(w.Jobs, unset) }
 
 // Workers returns the number of trials done at one time, each on one processor.
 func (w Work) Workers() int { return w.jobs(runtime.GOMAXPROCS(0)) }

@@ -23,8 +23,8 @@ var ErrScenario = errors.New("scenario: bad scenario")
 
 // Scenario is the content of a file. Zero values mean the stated defaults.
 type Scenario struct {
-	Name   string `toml:"-"` // of the file, without folder and suffix
-	Folder string `toml:"-"` // of the file: paths in it are relative to that
+	Name   string `toml:"-"` // name of the scenario's file, without folder and suffix
+	Folder string `toml:"-"` // folder of the scenario's file; relative paths in the file begin here
 
 	At    []Coordinate `toml:"-"` // of a point of a sweep: its values
 	Whole *Scenario    `toml:"-"` // of a point: the scenario with the sweep; else nil

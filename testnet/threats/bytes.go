@@ -164,7 +164,7 @@ func overflow(seed uint64) float64 {
 	table := must(counting.NewDLeft(counting.Params{
 		Subtables: subtables, Buckets: 1 << bucketBits, Cells: 8, RemainderBits: remainderBits, CounterBits: 2, Seed: seed, Fixed: true,
 	}))
-	rng := rand.New(rand.NewPCG(0, 0x646c65667420)) // as package counting draws the permutations of seed 0
+	rng := rand.New(rand.NewPCG(0, 0x646c65667420)) // the generator from which counting.NewDLeft draws its permutations
 	var multipliers [subtables]uint64
 	for i := range multipliers {
 		multipliers[i] = rng.Uint64() | 1

@@ -88,7 +88,7 @@ func newPlace(cfg routing.Config, links string) *place {
 // node returns the node with a name. It makes the node if there is none.
 func (p *place) node(id wire.PeerID) *routinglab.Node { return p.Peer(id, p.cfg) }
 
-// findAsAsked does the same as Find, and also steps the searcher with the inputs in p.later, within a millisecond.
+// findAsAsked does the same as Find. Each millisecond it steps the searcher with the inputs that came into p.later.
 func (p *place) findAsAsked(at wire.PeerID, key string) routing.Stats {
 	n := len(p.node(at).Done)
 	p.Ask(at, key, wire.Any)

@@ -70,8 +70,8 @@ func (m *Mesh) Updated(ev event.EvtPeerProtocolsUpdated) {
 	}
 }
 
-// EventBus returns the host's bus, without events of identified peers. Pubsub learns of peers' protocols from the mesh
-// alone, on a separate bus. On the host's bus the mesh would wait for each slow subscriber.
+// EventBus returns the bus that pubsub subscribes to: the host's, but for news of peers' protocols. The mesh alone emits
+// these, on a bus of its own. On the host's bus it would wait for every slow subscriber there.
 func (h watchedHost) EventBus() event.Bus { return meetings{h.Host.EventBus(), h.m.bus} }
 
 type meetings struct {
