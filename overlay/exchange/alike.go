@@ -16,11 +16,11 @@ import (
 // parts names a base that it holds, a summary of any origin. A peer that holds the base, too, answers with a relative
 // run if that is shorter, else with parts. So no peer needs to know what others hold: the asker has the base.
 //
-// A base is chosen for each ask beyond the first part. It is the summary that saves most bytes, estimated from samples,
-// of those that a link with these parts claims to hold, too; the ask then goes to such a link. Only summaries of
+// A base is chosen for each ask beyond the first part: a summary that a link with these parts claims to hold, too. Of
+// several it is the one that saves most bytes, estimated from samples. A link that holds it is asked. Only summaries of
 // nearest size are compared: keys that only the base has cost bits, and keys that it lacks cost more.
 const (
-	basesCompared = 16 // of directory.LookedAt entries
+	basesCompared = 16 // bases compared for one ask, of directory.LookedAt entries
 	keysCompared  = 64
 	// leastSaved is the share of the plain bytes that a base must save by the estimate. Coding takes the same time,
 	// however little it saves.
@@ -64,7 +64,7 @@ func (x *Exchange) baseFor(links []*link, e *origin, p *summary.Prefix, end int)
 	bytes := float64(plan.EncodedBytes(end) - plan.EncodedBytes(p.Parts()))
 	best.saves = leastSaved * bytes
 	for _, b := range x.nearestSizes(links, e, p, before) {
-		brings := bytes // of the parts of p down to the false-positive rate of the base
+		brings := bytes // bytes of the parts of p down to the base's false-positive rate
 		if b.rate > after {
 			brings *= math.Log2(before/b.rate) / math.Log2(before/after)
 		}
@@ -131,9 +131,9 @@ func (b *base) common(l *link) int {
 	return 0
 }
 
-// saved estimates the bytes that a base saves of the given plain bytes of parts of n keys. Of the base's keys, both are
-// in the collection of n keys, too. Of its others, a fraction rate match the parts known of that collection. The keys
-// in both cost no bytes, except to tell them from the others that match.
+// saved estimates how many bytes a base saves of the given bytes of plain parts. The parts are of a collection of n
+// keys, and both is the number of these keys that the base holds, too. A fraction rate of the base's other keys match
+// the parts already known. A key in both costs bytes only to tell it from the other keys that match.
 func saved(bytes, n, both, base, rate float64) float64 {
 	both = min(both, n, base)
 	others := float64((base - both) * rate)

@@ -24,10 +24,10 @@ const (
 	// many links, and each of them may be quicker than its line.
 	noticeShare = 0.03
 	noticeBurst = 40 * itemBytes
-	// lineNoticeShare is the same for the whole line, all links together.
+	// lineNoticeShare of our own line's rate may go to announcements, all links together.
 	lineNoticeShare = 0.1
-	// noticeOverhead of a link's rate may go to the messages around announcements: on a slow line these wait for each
-	// other.
+	// noticeOverhead of a link's rate may go to the messages around announcements. On a slow link, announcements wait,
+	// so that several share a message.
 	noticeOverhead = 0.01
 )
 
@@ -104,7 +104,7 @@ func (x *Exchange) ripe(now time.Duration, l *link, e *origin, p *summary.Prefix
 const (
 	// ownTurnMost is the longest time between the announcements of our own epoch to one link and to the next.
 	ownTurnMost = 2 * time.Second
-	// ownTurnFocused is the same where lines have a focus. Few links take more than the first part there.
+	// ownTurnFocused replaces ownTurnMost while we have a focus: few links take more than the first part then.
 	ownTurnFocused = 500 * time.Millisecond
 	// ownTakes is the time after the last part sent for which the first copy counts as being taken.
 	ownTakes = 3 * time.Second
@@ -114,9 +114,9 @@ const (
 	copyingMost = time.Minute
 )
 
-// announceOwn announces our own summary to one more link, the fastest first, and to the next when the line can have
-// sent the summary once. Of equally fast links it prefers one whose place is in our focus, then one that holds more
-// parts. The mesh brings the summary to the others.
+// announceOwn announces our own summary to one more link, the fastest first, and to the next after the time in which
+// the line sends the summary once. Of equally fast links it prefers one whose place is in our focus, then one that
+// holds more parts. The mesh brings the summary to the others.
 //
 // A slow line goes on to the next link while nobody takes the first copy. Once all of the copy is out, it goes on to
 // links that hold no part. Where lines have a focus, it also goes on while the line has bytes to spare: peers take
@@ -135,7 +135,7 @@ func (x *Exchange) announceOwn(now time.Duration) (to *link, items []wire.Item) 
 	if copying && !idle && x.copies.last > 0 && now-x.copies.last < ownTakes {
 		return nil, nil
 	}
-	var best [3]uint64 // rate of its line, 1 if its place is in our focus, parts that it has
+	var best [3]uint64 // of the link to: rate of its line, 1 if its place is in our focus, parts that it has
 	for _, l := range x.order {
 		has := l.hasOwn(ep)
 		if !l.untoldOwn(has, all, slow && !copying) {
@@ -178,8 +178,8 @@ func (l *link) hasOwn(ep summary.Epoch) int {
 	return 0
 }
 
-// untoldOwn reports whether to announce our own summary, which has all parts, to a link that holds has of them. If
-// relayed is set, other peers bring the rest to a link that holds any part.
+// untoldOwn reports whether to announce our own summary to a link. all is its number of parts, has the number that the
+// link holds. If relayed is set, other peers bring the rest to a link that holds any part.
 func (l *link) untoldOwn(has, all int, relayed bool) bool {
 	return l.heard && l.trade(0).toldHave == 0 && has < all && (has == 0 || !relayed)
 }
@@ -192,8 +192,8 @@ func (x *Exchange) ownCopy() time.Duration {
 // slowLine reports whether the line is too slow to send our own summary to every neighbour.
 func (x *Exchange) slowLine() bool { return x.ownCopy() >= ownTurnMost/2 }
 
-// copying reports whether a slow line is still sending the first copy of our own summary. Nobody else can send that, so
-// all that others can relay waits.
+// copying reports whether a slow line is still sending the first copy of our own summary. Nobody else can send this
+// copy, so parts that other peers can relay wait.
 func (x *Exchange) copying() bool {
 	own := &x.origins[0]
 	return own.Held() != nil && x.now-own.Since() < copyingMost && x.slowLine() && x.copies.end < own.Held().Parts()
@@ -206,7 +206,7 @@ type copies struct {
 	last time.Duration // when a part beyond the sample last left us
 }
 
-// taken notes that parts up to end were sent.
+// taken notes that the parts before part end were sent.
 func (c *copies) taken(now time.Duration, end int) {
 	c.end = max(c.end, end)
 	if end > 1 {

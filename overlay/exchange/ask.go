@@ -101,7 +101,7 @@ func (x *Exchange) timeOut(now time.Duration) {
 		l := x.links[e.ask.peer]
 		if e.ask.way == event.Direct {
 			e.fetchAt = now + refetchAfter
-			if e.ask.peer != e.Peer() { // it had claimed nothing
+			if e.ask.peer != e.Peer() { // the holder announced nothing, so it broke no claim
 				e.refusals, l = e.refusals+1, nil
 			}
 		}

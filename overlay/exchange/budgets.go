@@ -20,7 +20,7 @@ type LinkBudget struct {
 // Budgets holds the byte budgets for summaries, of the own line and of each link, and the bytes counted against them.
 type Budgets struct {
 	LineOut, LineIn float64 // bytes a second of the node's own line
-	Sent, Received  uint64  // bytes counted so far; more may come than was asked for
+	Sent, Received  uint64  // bytes counted so far; Received may exceed the bytes asked for
 	Announced       uint64  // the part of Received that came as announcements
 	Links           []LinkBudget
 }
@@ -44,7 +44,7 @@ func (x *Exchange) LineIn() float64 { return x.down.rate }
 func (x *Exchange) LineOut() float64 { return x.up.rate }
 
 // Room returns the number of bytes that may go to a linked peer now: what its link and the node's own line have left.
-// now is not before the last Step. The room is below 0 after a message that was larger than a burst.
+// now is not before the last Step. The room is below 0 after a message larger than a burst, and 0 without a link.
 func (x *Exchange) Room(now time.Duration, p wire.PeerID) int {
 	l, ok := x.links[p]
 	if !ok {
@@ -118,7 +118,7 @@ func (x *Exchange) Idle(p wire.PeerID) bool {
 	return !ok || l.inFlight == 0
 }
 
-// Offered reports whether a link claims to hold parts of an entry.
+// Offered reports whether any link claims to hold parts of the entry with index i.
 func (x *Exchange) Offered(i int) bool {
 	return slices.ContainsFunc(x.order, func(l *link) bool { return l.trade(i).have > 0 })
 }

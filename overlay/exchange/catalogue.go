@@ -74,8 +74,8 @@ func (x *Exchange) Came(now time.Duration, from wire.PeerID, bytes int) bool {
 	return ok
 }
 
-// Hears counts an announcement against its link, and reports whether it is to be looked at. Announcements beyond the
-// link's share are dropped, so that they cost neither entries nor asks.
+// Hears counts an announcement against its link, and reports whether to process it. Announcements beyond the link's
+// share are dropped, so that they cost neither entries nor asks.
 func (x *Exchange) Hears(from wire.PeerID) bool {
 	l := x.links[from]
 	rate := heardShare * l.inRate
@@ -87,7 +87,7 @@ func (x *Exchange) Hears(from wire.PeerID) bool {
 	return true
 }
 
-// Line notes what an item of a linked peer's catalogue claims and wants of an entry, by its index. It returns false if
+// Line notes what an item of a linked peer's catalogue claims and wants of the entry with index i. It returns false if
 // the rest of the catalogue is not to be believed.
 func (x *Exchange) Line(from wire.PeerID, i int, it wire.Item) bool {
 	l, e := x.links[from], &x.origins[i]
@@ -119,7 +119,7 @@ func (x *Exchange) noteClaim(l *link, e *origin, it wire.Item) {
 		x.endAsk(e) // it can't send what it has replaced
 		m := x.matter(l, e.Tag())
 		if m.failures > 0 {
-			x.failed(x.now, l, e) // again and again
+			x.failed(x.now, l, e) // the peer has failed before
 		}
 		m.failures = max(1, m.failures)
 	}

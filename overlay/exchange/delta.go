@@ -43,7 +43,7 @@ func (x *Exchange) deltaOffer(now time.Duration, of *offer) (wait bool) {
 		return false
 	}
 	deepest := base.Parts()
-	if len(of.links) == 0 { // a direct fetch, of the epoch of which a part is held
+	if len(of.links) == 0 { // this is a direct fetch, of an epoch that is held in part
 		x.sizeDelta(of, base, min(deepest, e.Newest().Plan().Parts()))
 		return false
 	}
@@ -85,8 +85,8 @@ func (x *Exchange) sizeDelta(of *offer, earlier *summary.Prefix, want int) {
 type serving uint8
 
 const (
-	partsInstead serving = iota // there is no delta
-	deltaWaits                  // for budget
+	partsInstead serving = iota // there is no delta: parts answer the ask
+	deltaWaits                  // the delta waits for budget, or for a tick in which it may be made
 	deltaGoes
 )
 
@@ -162,11 +162,11 @@ type madeDeltas struct {
 
 // madeDelta holds parts first to end-1 of next, coded given the first parts of base.
 type madeDelta struct {
-	of         int // directory index
+	of         int // directory index of the origin
 	next, base *summary.Prefix
 	first, end int
-	parts      int    // of the base
-	delta      []byte // nil: parts are no larger, or there is no delta
+	parts      int    // parts of the base that the code refers to
+	delta      []byte // the code; nil: parts are no larger, or there is no delta
 }
 
 // same reports whether two relative runs have the same code.

@@ -16,7 +16,7 @@ type request struct {
 	q     wire.PartsRequest
 	of    *directory.Entry
 	until time.Duration
-	slot  *admission.Slot // nil: it is answered
+	slot  *admission.Slot // place among the waiting requests; nil: the request is answered
 }
 
 // maxRequests is the largest number of links' direct requests that wait at a time. As many of other peers may wait.

@@ -30,29 +30,29 @@ type Exchange struct {
 	links map[wire.PeerID]*link
 	order []*link // by peer, so that map order never reaches an effect
 
-	meshed map[wire.PeerID]bool // in the pubsub mesh: announcements go to them
+	meshed map[wire.PeerID]bool // peers in the pubsub mesh: announcements go to them
 
 	up, down  budget          // the node's own line, all links together
 	uninvited budget          // the part of down that messages without an ask may use
 	sent      uint64          // bytes charged to up
 	came      uint64          // bytes that came, asked for or not
 	news      uint64          // the part of came that was announcements
-	served    *admission.Gate // questions of others, in seconds of our own line
+	served    *admission.Gate // admits answers to other peers, in seconds of our own line
 	requests  []*request
 	turn      int // picks the link that is served first
 	direct    int // direct fetches under way
 	ownTurn   time.Duration
 	asked     []int           // entries that links were asked about in the last round
-	offers    []offer         // memory of a round
-	gathers   time.Duration   // no plan before then: our own line is used up
+	offers    []offer         // memory that each plan uses again
+	gathers   time.Duration   // no plan before this time: our own line is used up
 	doubted   bool            // there are links without credit
 	rests     []time.Duration // by directory index: when the planner looks at the origin again; Never: when it is woken
 
-	copies  copies     // of our own parts
-	notices notices    // of the whole line
-	deltas  madeDeltas // of anybody's
+	copies  copies     // progress of the first copy of our own summary
+	notices notices    // bytes that announcements may take of the whole line
+	deltas  madeDeltas // the latest deltas made, of any origin
 
-	parted []*standing // of links that have closed, the first to close first
+	parted []*standing // standings of peers whose links have closed, the first to close first
 
 	due agenda.Agenda
 }
@@ -179,7 +179,7 @@ func (x *Exchange) Published(now time.Duration, i int) {
 	x.ownTurn, x.copies = now, copies{}
 }
 
-// Refill adds the time that has passed to all budgets, and ends the asks past their deadline.
+// Refill credits the budgets of the line and of all links for the time passed, and ends the asks past their deadline.
 func (x *Exchange) Refill(now time.Duration) {
 	x.at(now)
 	x.up.refill(now)

@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	// FewOrigins is the number of known peers below which a peer is sent records: so few tell little of the network.
+	// FewOrigins is the number of known peers below which a peer is a newcomer, which is sent records.
 	FewOrigins = 4
 	// helloShare of a line's burst may go to the records in one hello.
 	helloShare = 1.0 / 32
 	// helloEvery is the least time between two hellos that report changes.
 	helloEvery = patience
-	// sizeEvery is the same if our estimate of the network has doubled: peers choose their ranges by its size.
+	// sizeEvery replaces helloEvery if our estimate of the network's size has doubled: peers choose their ranges by it.
 	sizeEvery = time.Second
 	// countEvery is the least time between two hellos that report a small change of the number of origins. A peer that
 	// hears of more origins than it knows counts itself as incomplete.
@@ -103,8 +103,8 @@ func (x *Exchange) measured(l *link) uint64 {
 	return l.inTrain.measured()
 }
 
-// RecordRoom returns the number of bytes of other peers' records that a hello, or the refusal of one, may carry. They
-// come before summaries: without them a newcomer finds nobody.
+// RecordRoom returns the number of bytes of other peers' records that a hello, or the refusal of one, may carry.
+// Records come before summaries: without records a newcomer finds nobody.
 func (x *Exchange) RecordRoom() int { return int(helloShare * Burst(x.up.rate)) }
 
 // HelloDue reports whether another hello to a peer is due, because something that the peer acts upon has changed, and

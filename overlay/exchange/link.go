@@ -17,26 +17,26 @@ type link struct {
 	heard  bool        // it has said hello: its rates are known, and parts may be traded
 	cursor int32       // directory index last looked at for announcements
 	trades []trade     // by directory index
-	place  space.Place // of the peer
-	out    budget      // summary bytes to the peer
+	place  space.Place // place of the peer
+	out    budget      // budget of summary bytes to the peer
 	untold marks       // directory indexes with perhaps something to announce
 
-	hello    wire.Hello  // the last one, without records
-	pace     pace        // of what we send
+	hello    wire.Hello  // the peer's last hello, without records
+	pace     pace        // rate at which we may send to the peer
 	inRate   float64     // summary bytes a second that the peer may send us
-	inPace   pace        // of what the peer sends
-	inTrain  train       // of what the peer sends
+	inPace   pace        // rate at which the peer may send to us
+	inTrain  train       // measures the rate at which the peer's messages come in
 	inFlight int         // predicted bytes asked of the peer and not yet come
-	train    event.Place // of the last message to the peer
+	train    event.Place // place of the last parts sent to the peer, among the effects
 
 	notices   notices
-	theirs    notices       // of the peer, to us
+	theirs    notices       // bytes that the peer's announcements to us may take now
 	announced time.Duration // when something was last announced
 
-	asks  []wire.Item // of this round, to go out with the catalogue
-	wants []*want     // in order of arrival
+	asks  []wire.Item // our asks of this round, to go out with the catalogue
+	wants []*want     // the peer's asks of us, in order of arrival
 
-	said   said // in our last hello to it
+	said   said // values in our last hello to the peer
 	saidAt time.Duration
 }
 
@@ -48,9 +48,9 @@ type said struct {
 
 // want is a peer's ask of us: parts from..end-1 of an epoch.
 type want struct {
-	index     int // of the directory
+	index     int // directory index of the origin
 	of        summary.Epoch
-	from, end uint16        // end is 0 when nothing is left of it
+	from, end uint16        // end is 0 when nothing is left to send
 	given     wire.Given    // the base: a summary of any origin that the peer holds
 	at        time.Duration // when it asked, or was last sent something
 }
@@ -58,7 +58,7 @@ type want struct {
 const (
 	// maxWants is the most origins that one link may want at a time.
 	maxWants = 1024
-	// staleWant is the age at which an unserved want is forgotten: the peer has turned to another by then.
+	// staleWant is the age at which an unserved want is forgotten: the peer has asked another link by then.
 	staleWant = 2 * patience
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// marks is a set of directory indexes that need another look: the marked ones are true.
+// marks is a set of directory indexes: element i is true if index i is marked.
 type marks []bool
 
 func (m *marks) add(i int) {

@@ -14,12 +14,12 @@ import (
 type origin struct {
 	*directory.Entry // nil: there is none
 	place            space.Place
-	deltaBytes       int           // of the last delta; 0: there was none
+	deltaBytes       int           // bytes of the last delta; 0: there was none
 	newerThan        summary.Epoch // latest epoch heard of that was newer than the newest held
-	newerSince       time.Duration // when it was heard of
+	newerSince       time.Duration // when newerThan was heard of
 	ask              ask           // the one outstanding ask; zero: nothing is asked about it
 	step             step          // the next parts to ask for, as last planned
-	fetchAt          time.Duration // no direct fetch before then
+	fetchAt          time.Duration // no direct fetch before this time
 	refusals         int           // failed fetches in a row from links that should hold it
 }
 

@@ -22,7 +22,7 @@ const (
 	regainAfter = 30 * time.Second
 )
 
-// pace is the rate that one end of a link may send to the other.
+// pace is the rate at which one end of a link may send to the other.
 type pace struct {
 	rate  float64 // assumed rate of the receiver's line, bit/s
 	lost  float64 // divisor of the rate for losses; at least 1
@@ -67,7 +67,7 @@ func (p *pace) of(up, down uint64, share float64) float64 {
 // and the time between the two: the line was busy with nothing else.
 type train struct {
 	last           time.Duration // when the last message came
-	more           bool          // it announced that another follows at once
+	more           bool          // the last message announced that another follows at once
 	bytes, seconds float64
 }
 
@@ -88,5 +88,5 @@ func (t *train) measured() uint64 {
 	return max(1, uint64(8*t.bytes/max(t.seconds, 1e-6)))
 }
 
-// forget lets later trains weigh more.
+// forget keeps a quarter of the counts, so that later trains weigh more.
 func (t *train) forget() { t.bytes, t.seconds = t.bytes/4, t.seconds/4 }

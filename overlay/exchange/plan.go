@@ -207,7 +207,7 @@ func (x *Exchange) size(of *offer, most int, short func() bool) bool {
 			return false
 		}
 		of.end, of.bytes = 1, unknownSample
-		if most <= fewParts { // perhaps all there is, and then small: one message less
+		if most <= fewParts { // perhaps all parts, and small: this saves a message
 			of.end = most
 		}
 		of.value = firstValue / float64(unknownSample)

@@ -37,7 +37,7 @@ func (x *Exchange) tells(l *link) bool {
 	return l.heard && (x.meshed[l.peer] || x.within.Depth() > 0 && x.meets(l))
 }
 
-// fewVoices is the number of links that must declare a range, or the network's size, before these count.
+// fewVoices is the least number of links whose declared ranges, or sizes of the network, count.
 const fewVoices = 3
 
 // maxRefusals is the number of failed fetches of an origin from links that should hold it, after which it is dialled
@@ -59,8 +59,8 @@ func (x *Exchange) holder(e *origin) (best *link) {
 	return best
 }
 
-// tellAgain announces to a link again what its peer wants: origins that were outside of its range and, with all, also
-// those that it had no room for before.
+// tellAgain announces to a link again what its peer wants: origins that were outside of its range and, if all is set,
+// also those for which it had no room before.
 func (x *Exchange) tellAgain(l *link, all bool) {
 	l.untold.addAll(len(x.origins))
 	for i := x.owns; all && i < len(x.origins); i++ {

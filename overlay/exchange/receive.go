@@ -27,7 +27,7 @@ func (x *Exchange) Arrived(now time.Duration, in event.PartsReceived, of *direct
 	}
 }
 
-// Arrival is a run or a delta that is being taken in, between [Exchange.Admit] and [Exchange.Took].
+// Arrival is a run or a delta that was admitted, until [Exchange.Took] notes its outcome.
 type Arrival struct {
 	in   event.PartsReceived
 	of   *directory.Entry
@@ -37,7 +37,7 @@ type Arrival struct {
 // Entry returns the directory's entry of the run or delta.
 func (a Arrival) Entry() *directory.Entry { return a.of }
 
-// Admit reports whether to take in a run or a delta, and releases its reserved bytes. It returns false if the run was
+// Admit reports whether to accept a run or a delta, and releases its reserved bytes. It returns false if the run was
 // not asked for, which is the sender's fault, or if its entry, of, is nil or was removed since.
 func (x *Exchange) Admit(in event.PartsReceived, of *directory.Entry) (a Arrival, ok bool) {
 	a.in, a.of = in, of
@@ -172,7 +172,7 @@ func (x *Exchange) progress(now time.Duration, l *link, e *origin, r directory.R
 // while.
 func (x *Exchange) FetchFailed(now time.Duration, from wire.PeerID, i int) {
 	e := &x.origins[i]
-	if e.ask.peer == from && e.ask.way == event.Direct { // not timed out: that was counted
+	if e.ask.peer == from && e.ask.way == event.Direct { // the ask has not timed out: a timeout would have been counted
 		if from != e.Peer() {
 			e.refusals++
 		}

@@ -15,7 +15,7 @@ func (x *Exchange) serve(l *link, first, last int) {
 	for urgency := first; urgency <= last; urgency++ {
 		l.wants = slices.DeleteFunc(l.wants, func(w *want) bool {
 			if x.urgency(w) == urgency {
-				for x.servePart(l, w) && l.hello.Down == 0 { // a train
+				for x.servePart(l, w) && l.hello.Down == 0 { // the runs make a train, whose rate the peer measures
 				}
 			}
 			return w.end == 0

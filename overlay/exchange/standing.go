@@ -38,11 +38,11 @@ type standing struct {
 // matter has a peer's debts of one origin, and the reasons not to ask it about that origin.
 type matter struct {
 	oldest   summary.Epoch // the oldest epoch that it owes parts of
-	owed     int           // parts
-	shunned  time.Duration // not asked about this origin before then
+	owed     int           // parts that it was asked for and has not sent
+	shunned  time.Duration // the peer is not asked about this origin before this time
 	failures uint8         // asks in a row about this origin that brought nothing
 	noDelta  summary.Epoch // it is asked for parts of this epoch, because a delta to it did not apply
-	end      time.Duration // all of it is forgotten then
+	end      time.Duration // the whole matter is forgotten then
 }
 
 // matter returns a peer's matter about an origin, to be changed. It lasts for rememberFor from now on.
