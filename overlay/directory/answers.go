@@ -51,7 +51,7 @@ func (a *answers) halve() {
 // halved halves the counts. One hit always stays, so that a useful peer is not forgotten before others.
 func halved(hits, misses int) (int, int) { return hits - hits/2, misses / 2 }
 
-// fade halves the answers, unless less than the time unless has passed since they were last halved.
+// fade halves the answers if at least the time unless has passed since they were last halved.
 func (e *Entry) fade(now, unless time.Duration) {
 	if e.any() && now >= e.faded+unless {
 		e.halve()

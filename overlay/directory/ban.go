@@ -4,8 +4,8 @@ import (
 	"time"
 )
 
-// An origin that signs two summaries under one epoch is banned: all that is held of it is dropped, and nothing more is
-// taken in for a while. Identities are free, so bans are few and small, and the oldest gives way.
+// An origin that signs two summaries under one epoch is banned: all that is held of it is dropped, and nothing more of
+// it is accepted for a while. Identities are free, so bans are few and small, and the oldest gives way.
 const (
 	banFor    = 24 * time.Hour
 	banMemory = 64       // bytes of a ban: its place in a map and in the order

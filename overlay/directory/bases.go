@@ -10,7 +10,7 @@ import (
 const (
 	// MaxDeltaKeys is the largest number of keys of a collection that deltas are made of or applied to.
 	MaxDeltaKeys = 1 << 20
-	maxBases     = 3 // of one entry
+	maxBases     = 3 // most bases of one entry
 	keepBases    = 2 * time.Minute
 )
 

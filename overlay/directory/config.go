@@ -15,12 +15,12 @@ type Config struct {
 	Self          wire.PeerID
 	Seed          summary.SeedTag // of the network
 	Previous      summary.Seed    // the previous seed, while the network rotates
-	PreviousUntil time.Duration   // summaries under Previous are taken in until then; <= 0: never
+	PreviousUntil time.Duration   // summaries under Previous are accepted until this time; <= 0: never
 
 	Memory     int                      // bytes that the directory may take
-	MaxOrigins int                      // entries at most, not counting linked peers
+	MaxOrigins int                      // most entries, linked peers not counted
 	Group      func(wire.Record) string // names the address group of a record, "" for none; nil: no groups
-	MaxGroup   int                      // entries of one group
+	MaxGroup   int                      // most entries of one address group
 	Loop       bool                     // answer queries without an index, and keep encoded parts
 	Compared   int                      // number of the largest overlaps that are estimated again as more parts come
 
@@ -39,15 +39,15 @@ type Config struct {
 // Limits bounds what others can make a directory remember and believe. Zero values mean the stated defaults, and nodes
 // use no other values. Tests and experiments loosen a limit to show the attack that it withstands.
 type Limits struct {
-	Bans   int           // origins banned at a time; 0: as many as 1/64 of Memory holds, at least 1
+	Bans   int           // most origins banned at a time; 0: as many as 1/64 of Memory holds, at least 1
 	BanFor time.Duration // duration of a ban; 0: 24 h
 
-	Named     int           // entries known by their record alone; 0: 1,024
-	NamedLink int           // of these, named by one link; 0: 64
+	Named     int           // most entries known by their record alone; 0: 1,024
+	NamedLink int           // most of these entries that one link named; 0: 64
 	NamedFor  time.Duration // time that such an entry is kept; 0: 10 min
 
 	Seconders int // with this many links, one link's word is not enough for an origin; 0: 4. See [Directory.Invented]
-	Answers   int // confirmations of one peer that count; 0: 256. Fewer than 6 misses refute no claim
+	Answers   int // most confirmations of one peer that count; 0: 256. Fewer than 6 misses refute no claim
 }
 
 func (l *Limits) defaults(memory int) {

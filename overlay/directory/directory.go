@@ -20,7 +20,7 @@ type Directory struct {
 	byTag   map[uint64]*Entry
 	free    []int
 	links   map[wire.PeerID]*link
-	opened  uint32 // links so far
+	opened  uint32 // links opened so far
 	changes []Change
 
 	pending int            // entries without a summary yet
@@ -29,13 +29,13 @@ type Directory struct {
 	signed  int            // bytes of what is signed about others: records and envelopes
 	beside  int            // bytes that the caller keeps beside the directory
 	groups  map[string]int // entries of each address group; see Config.Group
-	ignored int            // items and records not taken in because there was no room
+	ignored int            // items and records refused because there was no room
 	named   []int          // entries known by their record alone, the oldest first
 	bans    bans
 
 	within  space.Range   // the places that are wanted
 	fits    int           // origins that fit into memory
-	refused []space.Place // places of items not taken in since [Directory.Refused] was last called
+	refused []space.Place // places of items refused since [Directory.Refused] was last called
 	missed  bool          // origins of the range were refused or lost because there was no room
 	lost    int           // see Lost; 0: nothing was lost
 
@@ -54,7 +54,7 @@ type Directory struct {
 	estimate    bool          // there may be overlap to estimate
 	lastLearned time.Duration // when a new origin was last learned
 
-	found      []int // memory of queries
+	found      []int // memory that each query uses again
 	candidates []*Entry
 }
 
@@ -249,8 +249,8 @@ func (d *Directory) broughtBy(e *Entry) *link {
 	return nil
 }
 
-// settle moves an entry to a state that is not pending. It leaves the queue of names and the counts of pending entries,
-// and nobody counts as having named it first.
+// settle moves an entry to a state that is not pending. The entry leaves the queue of names and the counts of pending
+// entries, and no link counts as having named it first.
 func (d *Directory) settle(e *Entry, s State) {
 	if e.state == Named {
 		d.unname(e)
@@ -265,7 +265,7 @@ func (d *Directory) settle(e *Entry, s State) {
 	d.nameFirst(e, "")
 }
 
-// drop forgets all that is held of an origin.
+// drop forgets all prefixes held of an origin.
 func (d *Directory) drop(e *Entry) {
 	if e.cur != nil && e.standsAlone() {
 		d.origins--

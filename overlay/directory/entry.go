@@ -45,17 +45,17 @@ type Entry struct {
 	index  int32
 	tag    uint64
 	peer   wire.PeerID // empty until a record or header came
-	group  string      // of addresses; "": none
+	group  string      // address group that counts the entry; "": none
 	state  State
 	old    bool            // its summary is under the previous seed
-	cur    *summary.Prefix // answers queries
-	next   *summary.Prefix // in state Replaced, the newer epoch
-	bases  []base          // earlier epochs, the oldest first
+	cur    *summary.Prefix // prefix that answers queries
+	next   *summary.Prefix // in state Replaced, the prefix of the newer epoch
+	bases  []base          // prefixes of earlier epochs, the oldest first
 	limit  uint16          // most parts to hold, once memory ran short; 0: no limit
 	judged uint16          // parts at the last try to estimate the overlap; 0: not tried, or outdated
 	answers
 
-	record      []byte // the peer's, signed; nil: none came
+	record      []byte // the peer's signed record; nil: none came
 	envelope    []byte // the signed header of the newest epoch
 	oldEnvelope []byte // in state Replaced, the signed header of cur
 
@@ -72,9 +72,9 @@ type Entry struct {
 	outdated     time.Duration // in state Replaced, the time from which a newer epoch than cur was held
 	past         summary.Epoch // last epoch of an expired summary: no epoch up to it is taken in
 	forgotten    time.Duration // in state Expired, when the entry goes
-	unwanted     time.Duration // nothing is learned of it before then: its address group is full
-	rtt          time.Duration // 0: not measured
-	dialFails    int           // in a row
+	unwanted     time.Duration // nothing is learned of it before this time: its address group is full
+	rtt          time.Duration // round trip to the peer; 0: not measured
+	dialFails    int           // failed dials in a row
 }
 
 // bounds is an interval in the compact form that an entry keeps.

@@ -48,7 +48,7 @@ func (d *Directory) expire(now time.Duration) (stale []Stale) {
 	return stale
 }
 
-// outlive makes an entry Expired.
+// outlive makes an entry Expired, and forgets its record and all prefixes held of it.
 func (d *Directory) outlive(now time.Duration, e *Entry) {
 	last, _ := e.Epoch()
 	forgotten := now + e.Newest().Header().Lifetime

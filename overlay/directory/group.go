@@ -57,7 +57,7 @@ func (d *Directory) groupLimit(group string, proven bool) int {
 	return d.cfg.MaxGroup
 }
 
-// makeGroupRoom forgets a peer of a full group without a summary, and reports whether there was one.
+// makeGroupRoom forgets a peer without a summary, other than p, from a full group. It returns false if there is none.
 func (d *Directory) makeGroupRoom(group string, p wire.PeerID) bool {
 	for _, e := range d.Others() {
 		if e != nil && e.group == group && e.cur == nil && e.peer != p {

@@ -31,7 +31,7 @@ type Candidate struct {
 //   - the useful: most hits first;
 //   - the rest: nearest first.
 //
-// Equals go by place, nearest first. The order of the slice matters only for origins at one place. O(n log n).
+// Equal ranks go by place, nearest first. The order of the slice matters only for origins at one place. O(n log n).
 func Keep(own space.Range, self space.Place, room int, all []Candidate) []bool {
 	k := keeper{all: all, keep: make([]bool, len(all)), left: room, members: make([]member, 0, len(all))}
 	inside := func(c Candidate) (float64, bool) { return 0, own.Contains(c.Place) }
@@ -60,7 +60,7 @@ func Keep(own space.Range, self space.Place, room int, all []Candidate) []bool {
 type keeper struct {
 	all  []Candidate
 	keep []bool
-	left int // of the room
+	left int // origins that may still be kept
 
 	members []member // members of one class at a time
 }

@@ -27,7 +27,7 @@ import (
 const (
 	entryMemory  = 370 // bytes of an entry, without records and prefixes: its fields, its place in the tables
 	usefulShare  = 0.5
-	pendingShare = 0.25 // of the memory, for pending entries; no more are noted
+	pendingShare = 0.25 // share of the memory for pending entries; no more are noted
 	slack        = 256  // 1/slack of the memory is freed beyond need; 1/slack of the room may be used beyond it
 	restoreBelow = 0.75 // of the memory: below it, dropped parts may be asked for again
 )

@@ -10,7 +10,7 @@ import (
 )
 
 // A directory that cannot hold everybody holds a range of places, and beside it peers that are similar or useful: see
-// [Keep]. Items of catalogues about origins outside of the range are not taken in.
+// [Keep]. It refuses items of catalogues about origins outside of the range.
 
 // SetRange sets the range of wanted places. At first all are wanted.
 func (d *Directory) SetRange(r space.Range) {
@@ -44,7 +44,7 @@ func (d *Directory) Place(e *Entry) space.Place {
 // Old reports whether the entry's summary is under the previous seed.
 func (e *Entry) Old() bool { return e.old }
 
-// refuse notes an item that was not taken in: for want of room, or because its origin is outside of the range.
+// refuse notes a refused item. If room is set, there was no room for it, else its origin is outside of the range.
 func (d *Directory) refuse(tag uint64, room bool) {
 	d.refused = append(d.refused, d.PlaceOf(tag))
 	if room {
@@ -94,7 +94,7 @@ func (d *Directory) lose(e *Entry) {
 	d.Remove(e.Index())
 }
 
-// unlinked returns about the number of entries that count against the room: linked peers do not.
+// unlinked returns the approximate number of entries that count against the room: linked peers do not.
 func (d *Directory) unlinked() int { return len(d.byTag) - d.owns - len(d.links) }
 
 // Invite returns the entry of an origin that a peer vouches for, whatever its place. It makes one if there is memory,
@@ -183,5 +183,5 @@ func (d *Directory) Average() (memory, wire float64, n int) {
 	return memory / float64(max(n, 1)), wire / float64(max(n, 1)), n
 }
 
-// decoded is about the number of bytes that a byte of a summary takes in memory: decoded, with its place in the index.
+// decoded is the approximate number of bytes in memory, index included, that an encoded byte of a summary takes.
 const decoded = 4

@@ -8,8 +8,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// LearnRecord takes in a peer's certified addresses, from a linked peer. It returns a fault of the sender if the record
-// does not verify, else "".
+// LearnRecord stores a peer's certified addresses, that a linked peer sent. It returns a fault of the sender if the
+// record does not verify, else "".
 func (d *Directory) LearnRecord(now time.Duration, from wire.PeerID, r wire.Record) event.Fault {
 	if r.Peer == d.cfg.Self {
 		return ""
@@ -39,8 +39,8 @@ func (d *Directory) LearnRecord(now time.Duration, from wire.PeerID, r wire.Reco
 	return ""
 }
 
-// newest returns the newer of a verified record of a peer and one that is or was held. e is the peer's entry, nil if
-// there is none.
+// newest returns the newer of two records of a peer: the verified r, and the one that is or was held. e is the peer's
+// entry, nil if there is none.
 func (d *Directory) newest(e *Entry, r wire.Record) []byte {
 	if d.cfg.Newest == nil {
 		return r.Envelope

@@ -68,7 +68,7 @@ func (d *Directory) endRotation(now time.Duration) {
 	d.previous = nil
 }
 
-// accepts reports whether summaries under a seed are taken in.
+// accepts reports whether the directory accepts summaries under a seed.
 func (d *Directory) accepts(s summary.SeedTag) bool {
 	return s == d.cfg.Seed || d.previous != nil && s == d.previous.tag
 }
@@ -138,7 +138,7 @@ func (d *Directory) tellSibling(e *Entry) {
 	if s == nil {
 		return
 	}
-	if s.cur != nil && s.Covered() { // the peer has changed
+	if s.cur != nil && s.Covered() { // the peer has changed its seed
 		d.keepSample(s)
 		e.answers, e.rtt = s.answers, s.rtt
 	}
@@ -194,5 +194,5 @@ func (d *Directory) Unrotated() int {
 	return n
 }
 
-// Rotating reports whether summaries under the previous seed are still taken in.
+// Rotating reports whether the directory still accepts summaries under the previous seed.
 func (d *Directory) Rotating() bool { return d.previous != nil }

@@ -16,12 +16,12 @@ type Result struct {
 	Fault     event.Fault    // fault of the sender, or with [event.FaultTwin] of the origin; "": nobody's
 	Applied   bool           // a delta led to a prefix
 	Unapplied bool           // a delta led to no prefix: parts are to be asked for instead
-	Unfit     bool           // it does not fit what is held, which need not be the sender's fault
-	Later     bool           // it is of a later version, which cannot be read here
-	Learned   *event.Learned // nil: nothing more is held than before
+	Unfit     bool           // the parts do not fit the prefix held, which need not be the sender's fault
+	Later     bool           // the header is of a later version, which cannot be read here
+	Learned   *event.Learned // what was learned; nil: nothing more is held than before
 }
 
-// Take verifies a run or a delta of an entry and takes it in. The caller has made sure that it was asked for.
+// Take verifies a run or a delta and adds its parts to an entry. The caller has made sure that it was asked for.
 func (d *Directory) Take(now time.Duration, e *Entry, in event.PartsReceived) Result {
 	if in.Delta != nil && len(in.Record) == 0 {
 		in.Record = e.record
@@ -63,7 +63,7 @@ func Span(in wire.Parts) (first, end int) {
 	return r.First, r.First + r.Parts
 }
 
-// ofOneOrigin reports whether a relative run came that is coded given another epoch of the same origin: a delta.
+// ofOneOrigin reports whether a delta came: a relative run whose base is another epoch of the same origin.
 func ofOneOrigin(in event.PartsReceived) bool {
 	r, err := summary.ParseRelative(in.Delta)
 	return err == nil && group.ID(r.Base).OriginTag() == in.Group.OriginTag()
@@ -75,7 +75,7 @@ func (d *Directory) isPast(e *Entry, ep summary.Epoch) bool {
 	return newest.After(ep) || !ep.After(e.past)
 }
 
-// grow extends a prefix by what came, and replaces it by the longer one.
+// grow extends a prefix by the run or the delta that came, and installs the longer prefix.
 func (d *Directory) grow(now time.Duration, e *Entry, base *summary.Prefix, in event.PartsReceived) Result {
 	p, r := d.lengthen(e, base, in)
 	if p == nil {
@@ -160,7 +160,7 @@ func (d *Directory) Summary(of group.ID, parts int) *summary.Prefix {
 }
 
 // open verifies the signed header and the record that came with a new epoch. It returns the epoch's prefix of no parts;
-// nil if it is not taken in, perhaps by nobody's fault.
+// nil if the epoch is refused, perhaps by nobody's fault.
 func (d *Directory) open(now time.Duration, e *Entry, in event.PartsReceived) (*summary.Prefix, Result) {
 	h, err := d.cfg.OpenHeader(in.Envelope)
 	switch {
@@ -190,8 +190,8 @@ func (d *Directory) open(now time.Duration, e *Entry, in event.PartsReceived) (*
 	return base, Result{}
 }
 
-// compare judges an envelope that came for the epoch of p, the prefix held, and differs from its own. The same header
-// may have been signed again.
+// compare returns the fault in an envelope that came for the epoch of p, the prefix held, and differs from p's own; ""
+// if there is none. The same header may have been signed again.
 func (d *Directory) compare(p *summary.Prefix, envelope []byte) event.Fault {
 	h, err := d.cfg.OpenHeader(envelope)
 	held := p.Header()
@@ -209,7 +209,7 @@ func (d *Directory) compare(p *summary.Prefix, envelope []byte) event.Fault {
 	return ""
 }
 
-// install replaces a prefix by a longer one.
+// install stores a longer prefix of an entry, and returns the event for it.
 func (d *Directory) install(now time.Duration, e *Entry, p *summary.Prefix, in event.PartsReceived) *event.Learned {
 	h := p.Header()
 	before, _ := e.Epoch()
@@ -304,7 +304,7 @@ func (e *Entry) overdue(now time.Duration, p *summary.Prefix) bool {
 	return e.state == Replaced && now >= e.outdated+freshWithin && p.FalsePositiveRate() <= freshRate
 }
 
-// learned returns the event for a longer prefix: what it added to the prefix known of its epoch before.
+// learned returns the event for a longer prefix p: what p added to known, the prefix held of its epoch before.
 func learned(e *Entry, p, known *summary.Prefix, in event.PartsReceived, further bool) *event.Learned {
 	gained, delta := p.EncodedBytes(), 0
 	if known != nil {
@@ -322,7 +322,7 @@ func learned(e *Entry, p, known *summary.Prefix, in event.PartsReceived, further
 	}
 }
 
-// Publish takes in a new epoch of our own. It returns its entry; nil if it is under a seed that has ended.
+// Publish stores a new epoch of our own summary. It returns our entry; nil if the epoch is under a seed that has ended.
 func (d *Directory) Publish(now time.Duration, in event.Published) *Entry {
 	e := d.entries[0]
 	if s := in.Stream.Header().Seed; s != d.cfg.Seed {

@@ -62,8 +62,8 @@ func (d *Directory) loop(f, old summary.Fingerprint) {
 	}
 }
 
-// Ignored returns the number of items and records not taken in so far, because there was no room for origins that
-// nobody vouches for.
+// Ignored returns the number of items and records refused so far, because there was no room for origins that nobody
+// vouches for.
 func (d *Directory) Ignored() int { return d.ignored }
 
 // FalseMatches returns the expected number of peers that match a key nobody holds: the sum of the false-positive rates
