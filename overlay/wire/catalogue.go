@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	MaxItems     = 4096                                      // items in a catalogue
-	MaxCatalogue = MaxItems*(groupBytes+3+3+givenBytes) + 40 // bytes of a catalogue
+	MaxItems     = 4096                                      // most items in a catalogue
+	MaxCatalogue = MaxItems*(groupBytes+3+3+givenBytes) + 40 // most bytes of a catalogue
 )
 
 // Item is one line of a catalogue, about one epoch of one origin. The sender holds its first Have parts, and asks

@@ -19,7 +19,7 @@ var (
 
 // decoder reads the fields of one message. Its first error sticks: next then returns false and every value is zero.
 type decoder struct {
-	name string // of the message, for errors
+	name string // name of the message, for errors
 	rest []byte
 	err  error
 
@@ -33,7 +33,7 @@ type decoder struct {
 	later bool // the caller skipped an earlier field
 }
 
-// decode starts to read a message of at most limit bytes.
+// decode starts to read a message. The error is ErrLimit if it has more than limit bytes.
 func decode(name string, b []byte, limit int) decoder {
 	d := decoder{name: name, rest: b}
 	if len(b) > limit {
@@ -192,8 +192,8 @@ func (d *decoder) bytes(least, most int) []byte {
 	return d.sized(least, most)
 }
 
-// element returns one element of a repeated field, which must have least to most bytes. have elements were read
-// before, of at most allowed.
+// element returns one element of a repeated field, which must have least to most bytes. have is the number of elements
+// read before; there may be at most allowed.
 func (d *decoder) element(have, allowed, least, most int) []byte {
 	if !d.is(protowire.BytesType) {
 		return nil

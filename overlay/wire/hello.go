@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	MaxHello        = 36 << 10 // bytes of a Hello
-	MaxHelloRecords = 16       // records in a Hello
+	MaxHello        = 36 << 10 // most bytes of a Hello
+	MaxHelloRecords = 16       // most records in a Hello
 )
 
 // Hello tells the peer at the other end of a link the sender's state. Both ends send it when the link opens, and
@@ -24,7 +24,7 @@ type Hello struct {
 	// The sender had no room for some origins of its range before, and has now: the receiver is to announce all of
 	// them again
 	Again bool
-	// First hello on a link on which the sender has not received any: the receiver forgets earlier exchanges
+	// First hello on a link on which the sender has not received a hello: the receiver forgets earlier exchanges
 	New     bool
 	Parted  bool     // the sender has ended the link, for want of room; the other fields do not count
 	Session uint64   // random number, drawn at each start of the sender

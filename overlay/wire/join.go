@@ -7,12 +7,12 @@ import (
 )
 
 const (
-	MaxJoinRequest = 128      // bytes of a JoinRequest
-	MaxJoinPiece   = 66 << 10 // bytes of a JoinPiece
-	MaxPieceData   = 64 << 10 // bytes of data in a JoinPiece: of the filter, or of the keys with their lengths
-	MaxJoinBits    = 1 << 28  // bits of a filter, whatever sizes the sources claim for their sets
+	MaxJoinRequest = 128      // most bytes of a JoinRequest
+	MaxJoinPiece   = 66 << 10 // most bytes of a JoinPiece
+	MaxPieceData   = 64 << 10 // most bytes of data in a JoinPiece: of the filter, or of the keys with their lengths
+	MaxJoinBits    = 1 << 28  // most bits of a filter, whatever sizes the sources claim for their sets
 	maxHashes      = 1 << 10  // hash functions of a filter, at most; Params.Check has the exact limit
-	MaxJoinFilter  = 40 << 20 // bytes of a filter's message: the filter's bits, and what the coding may add
+	MaxJoinFilter  = 40 << 20 // most bytes of a filter's message: the filter's bits, and what the coding may add
 )
 
 // JoinRequest asks a join.Source for one of three things. With zero Params it asks for the size of the set. With
@@ -79,10 +79,10 @@ type JoinSize struct {
 
 // JoinPiece is a piece of a filter, or a piece of the answer to a JoinRequest.
 type JoinPiece struct {
-	Set    JoinSize // size of the answering set
+	Set    JoinSize // size of the set of the peer that answers
 	Filter []byte   // the next bytes of the filter's message
 	Keys   [][]byte // keys of 1 to MaxKey bytes each
-	Final  bool
+	Final  bool     // this is the last piece
 }
 
 // Append appends the piece. The Filter must have at most MaxPieceData bytes, and so must the keys with their

@@ -68,7 +68,7 @@ func (w *writer) bytes(num protowire.Number, v []byte) {
 	w.made(num, len(v), func(b []byte) []byte { return append(b, v...) })
 }
 
-// made writes a field of n bytes; f appends them.
+// made writes a field of n bytes. f appends these bytes.
 func (w *writer) made(num protowire.Number, n int, f func(b []byte) []byte) {
 	if n == 0 {
 		return

@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	MaxPartsRequest = 96             // bytes of a PartsRequest
-	MaxParts        = 512 << 10      // bytes of a Parts on a stream
-	MaxPartsRPC     = 136 << 10      // bytes of a Parts in pubsub
-	MaxSample       = 4 << 10        // bytes of a Parts in an ordinary pubsub message
+	MaxPartsRequest = 96             // most bytes of a PartsRequest
+	MaxParts        = 512 << 10      // most bytes of a Parts on a stream
+	MaxPartsRPC     = 136 << 10      // most bytes of a Parts in pubsub
+	MaxSample       = 4 << 10        // most bytes of a Parts in an ordinary pubsub message
 	MaxPart         = math.MaxUint16 // highest number of a part, and most parts of a summary
 	groupBytes      = len(group.ID{})
 )
@@ -22,7 +22,7 @@ const (
 type PartsRequest struct {
 	Group      group.ID
 	First, End int
-	Given      Given // zero, or a summary of any origin that the asker holds: the parts may be coded relative to it
+	Given      Given // a summary of any origin that the asker holds: parts may be coded given it; zero: none
 }
 
 // Append appends the message to b.

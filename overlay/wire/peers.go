@@ -11,7 +11,7 @@ import (
 
 const (
 	MaxIntroduction = MaxSample + MaxRecord                                 // bytes of a summary in an Inquiry or in Names
-	MaxInquiry      = MaxLacks + MaxKnown*knownBytes + MaxIntroduction + 64 // bytes of an Inquiry
+	MaxInquiry      = MaxLacks + MaxKnown*knownBytes + MaxIntroduction + 64 // most bytes of an Inquiry
 	MaxNames        = MaxNamed*(MaxRecord+8) + MaxSimilar*(MaxIntroduction+8) + 64
 
 	knownBytes = 6 // bytes of a KnownOrigin

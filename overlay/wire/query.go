@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	MaxQuery         = 1536                              // bytes of a Query
-	MaxAnswerRecords = 64                                // records in an Answer
-	MaxAnswer        = 136 << 10                         // bytes of an Answer
-	MaxVisited       = 64                                // marks of visited peers in a Query; the latest are kept
+	MaxQuery         = 1536                              // most bytes of a Query
+	MaxAnswerRecords = 64                                // most records in an Answer
+	MaxAnswer        = 136 << 10                         // most bytes of an Answer
+	MaxVisited       = 64                                // most marks of visited peers in a Query; the latest are kept
 	MaxHops          = math.MaxUint8                     // most times that a query is forwarded
 	MaxWithin        = math.MaxUint32 * time.Millisecond // most time that a query may have left
 )
@@ -47,13 +47,13 @@ func (m Mode) String() string { return name(int(m), "any", "all") }
 type Query struct {
 	Kind         Kind
 	Mode         Mode
-	Nonce        uint64
-	Origin       PeerID
+	Nonce        uint64 // the origin draws it: Origin and Nonce name the query
+	Origin       PeerID // peer that began the query
 	Key          []byte
-	Want, Budget int
+	Want, Budget int           // providers wanted; messages that the receiver may spend
 	Within       time.Duration // time left, in whole milliseconds on the wire
-	Hops         int
-	Visited      []uint32      // marks of peers that had the query before, at most [MaxVisited]
+	Hops         int           // links that the query may still travel
+	Visited      []uint32      // marks of peers that received the query before, at most [MaxVisited]
 	Fresh        time.Duration // greatest age of knowledge, see routing.Query; on the wire in whole ms, rounded down
 }
 

@@ -5,9 +5,9 @@ import (
 )
 
 const (
-	MaxPeer     = 64   // bytes of a peer id
-	MaxEnvelope = 1024 // bytes of a signed header
-	MaxRecord   = 2048 // bytes of a signed PeerRecord
+	MaxPeer     = 64   // most bytes of a peer id
+	MaxEnvelope = 1024 // most bytes of a signed header
+	MaxRecord   = 2048 // most bytes of a signed PeerRecord
 )
 
 // PeerID names a peer. The driver defines its bytes; here they are only compared.

@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	MaxTails     = 64 << 10     // bytes of a message of tails
-	MaxTailItems = 256          // items in a message of tails
-	MaxItemTails = 32           // tails in an item
-	MaxTail      = 1024         // bytes of a signed tail
-	maxTailItem  = MaxTails - 4 // bytes of an item
+	MaxTails     = 64 << 10     // most bytes of a message of tails
+	MaxTailItems = 256          // most items in a message of tails
+	MaxItemTails = 32           // most tails in an item
+	MaxTail      = 1024         // most bytes of a signed tail
+	maxTailItem  = MaxTails - 4 // most bytes of an item
 )
 
 // TailItem is one line of a message of tails. It tells which of an origin's tails the sender holds, and carries
@@ -27,8 +27,8 @@ type TailItem struct {
 	Number uint32 // number of the state that the sender holds
 	Gap    bool   // the sender cannot use tails unless they start at state 0
 	Direct bool   // the sender is linked with the origin
-	Fed    bool   // another peer feeds the sender
-	Wants  bool   // the sender asks the receiver to feed it: to send it each tail after state Number
+	Fed    bool   // another peer sends the sender each tail of the origin
+	Wants  bool   // the sender asks the receiver to send it each tail after state Number
 	// In an item about the sender itself: the sender is leaving. In an item about another origin: the sender cannot
 	// reach it.
 	Left  bool
@@ -40,8 +40,8 @@ type TailItem struct {
 const ShortGroup = 4
 
 // Abbreviate returns a group with only three bytes of the origin's tag and one byte that sums up the epoch, then zeros.
-// That is enough between peers that both know the epoch. If an abbreviated group fits two epochs, the item is about
-// both, and a tail belongs to the group that its signature covers.
+// This abbreviation is enough between peers that both know the epoch. If an abbreviated group fits two epochs, the item
+// is about both, and a tail belongs to the group that its signature covers.
 func Abbreviate(g group.ID) (short group.ID) {
 	copy(short[:3], g[:3])
 	short[3] = g[11] + g[15]
@@ -69,7 +69,7 @@ func (it *TailItem) About(tag uint64) bool {
 	return it.Group.OriginTag() == tag
 }
 
-// Tails is a message of at most [MaxTailItems] items about updates.
+// Tails is a message of at most [MaxTailItems] items about tails of origins.
 type Tails []TailItem
 
 // Append appends at most MaxTailItems items to b. An item takes 20 to 26 bytes, 12 less if Short, and 2 for each
