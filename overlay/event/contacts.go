@@ -2,8 +2,8 @@ package event
 
 import "github.com/venn-p2p/venn/overlay/wire"
 
-// ContactsWanted means that a search has nobody left to ask about some ranges. [ContactsNamed] answers it: at once,
-// and again with each answer to the questions that were asked for the search.
+// ContactsWanted means that a search has nobody left to ask about some ranges. [ContactsNamed] answers it at once, and
+// again with each answer to a question that was asked for the search.
 type ContactsWanted struct {
 	Search uint64 // names the search in its [Ask]s
 	Ask    int    // the most peers that may be asked for contacts

@@ -9,7 +9,7 @@ import (
 )
 
 // Effect is something that the driver must do. An effect that is also an [Input] goes to other machines; the driver
-// itself gets only [Learned] of them. The effects are the types of this file and those that each machine declares.
+// itself gets only [Learned] of them. The effects are the types of this file and the types that each machine declares.
 type Effect any
 
 // SayHello sends a hello to a linked peer.
@@ -24,8 +24,8 @@ type SendCatalogue struct {
 	Items []wire.Item
 }
 
-// SendParts sends a run of parts to a mesh peer, by pubsub. Envelope and Record are set when the run starts at part
-// 0. Or it sends a delta to the group's epoch, with the Envelope, and with the Record unless the receiver has it.
+// SendParts sends a run of parts to a mesh peer, by pubsub. Envelope and Record are set when the run starts at part 0.
+// Or it sends a delta to the group's epoch, with the Envelope, and with the Record unless the receiver has the record.
 type SendParts struct {
 	To    wire.PeerID
 	Group group.ID
@@ -44,7 +44,7 @@ type Protect struct{ Peer wire.PeerID }
 type Disconnect struct{ Peer wire.PeerID }
 
 // Audit checks a neighbour's claims about our keys. The driver asks it for some of our own keys, drawn at random from
-// all that match Claims. An [Outcome] answers it, or nothing does.
+// all that match Claims. An [Outcome] answers the audit, or nothing does.
 type Audit struct {
 	Of     wire.Record
 	Claims *summary.Prefix
@@ -65,13 +65,13 @@ type Learned struct {
 	Epoch     summary.Epoch
 	Parts     int
 	Transport Transport
-	Bytes     int // of the new parts as received; for a delta, in their plain form
+	Bytes     int // bytes of the new parts as received; for a delta, in their plain form
 	Delta     int // bytes of the message, if it brought the parts as a delta from an earlier epoch; else 0
 	// Fallback is set when the first parts of a newer epoch of a known origin came without a delta.
 	Fallback bool
 }
 
-// Wake asks for a [Tick] at a time, replacing any earlier Wake.
+// Wake asks for a [Tick] at the time At, and replaces any earlier Wake.
 type Wake struct{ At time.Duration }
 
 // Fault names a peer's misbehaviour.

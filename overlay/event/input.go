@@ -69,7 +69,7 @@ type CatalogueReceived struct {
 }
 
 // PartsReceived carries a run of parts, or a delta. A run that starts at part 0 comes with the signed header and the
-// origin's record. A delta comes with the header, and with the record if it is new.
+// origin's record. A delta comes with the header, and with the record unless the receiver has it.
 type PartsReceived struct {
 	From      wire.PeerID
 	Transport Transport
@@ -115,7 +115,7 @@ type RoundTrip struct {
 	RTT  time.Duration
 }
 
-// Tick tells that time has passed: it answers a [Wake].
+// Tick means that the time of a [Wake] has come.
 type Tick struct{}
 
 func (Published) For() Machines         { return Overlay | Tails | Core }

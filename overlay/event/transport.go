@@ -8,7 +8,7 @@ type Transport uint8
 const (
 	// Pubsub is a partial message of the mesh.
 	Pubsub Transport = iota
-	// Direct is a stream for these parts alone, opened by the receiver.
+	// Direct is a stream for these parts alone, opened by the peer that asked for them.
 	Direct
 	// Message is an ordinary pubsub message by which the origin published its first part, unasked.
 	Message
