@@ -20,7 +20,7 @@ func (p Principal) group() string {
 // Pool is the total capacity for all linked peers, or for all strangers.
 type Pool struct {
 	Work  float64 // seconds of work a second, above 0
-	Slots int     // places that may be taken at a time
+	Slots int     // most places that may be taken at a time
 }
 
 // Config has the parameters of a [Gate].
@@ -70,8 +70,8 @@ func (g *Gate) Take(who Principal, evict func()) *Slot { return g.of(who).slots.
 // Held returns the number of places taken.
 func (g *Gate) Held() int { return g.links.slots.Held() + g.strangers.slots.Held() }
 
-// admit reports whether work may be done for a principal, and counts the work if so. was: the work was done already;
-// then admit counts it in any case.
+// admit reports whether work may be done for a principal, and counts the work if so. If was is set, the work was done
+// already, and admit counts it in any case.
 func (p *pool) admit(now time.Duration, who Principal, work float64, was bool) bool {
 	group := p.user(now, who.group(), work)
 	peer := group.peers.user(now, who.Peer, work)

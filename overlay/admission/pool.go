@@ -43,7 +43,7 @@ type user struct {
 	at     time.Duration
 	credit float64 // seconds of work that the user may have at once
 	filled time.Duration
-	fresh  bool  // credit is to be filled up at once: it is new, or the level was +Inf
+	fresh  bool  // credit is to be filled up at once: the user is new, or the level was +Inf
 	peers  *pool // peers of a group; nil for a peer
 }
 
@@ -101,7 +101,8 @@ func level(demands []float64, rate float64) float64 {
 	return math.Inf(1)
 }
 
-// fill increases the credit at a level, up to the credit of a window. A new user begins with that credit.
+// fill adds the credit of the time passed at a level, up to a window's credit. A new user begins with a window's
+// credit.
 func (u *user) fill(now time.Duration, level float64) {
 	most := level * window.Seconds()
 	if u.fresh || math.IsInf(level, 1) {

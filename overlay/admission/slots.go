@@ -24,7 +24,7 @@ type Slot struct {
 	got   func()
 }
 
-// NewSlots returns most places, above 0.
+// NewSlots returns the given number of free places. It must be above 0.
 func NewSlots(most int) *Slots { return &Slots{most: most} }
 
 // Held returns the number of places taken.
@@ -92,7 +92,7 @@ func (s *Slots) unlock() {
 	}
 }
 
-// yields returns the index of the holder that must give way to a principal; -1: none.
+// yields returns the index in held of the slot that must give way to a principal; -1 if there is none.
 func (s *Slots) yields(who Principal) int {
 	from, crowded := Crowded(s.counts(func(h *Slot) (string, bool) { return h.who.group(), true }), who.group())
 	if !crowded {
@@ -106,7 +106,7 @@ func (s *Slots) yields(who Principal) int {
 	return slices.IndexFunc(s.held, func(h *Slot) bool { return h.who.Peer == peer && h.who.group() == from })
 }
 
-// counts returns the number of holders for each name. It leaves out holders for which name returns false.
+// counts returns the number of held slots for each name. It leaves out slots for which name returns false.
 func (s *Slots) counts(name func(*Slot) (string, bool)) map[string]int {
 	n := map[string]int{}
 	for _, h := range s.held {
@@ -117,9 +117,8 @@ func (s *Slots) counts(name func(*Slot) (string, bool)) map[string]int {
 	return n
 }
 
-// Crowded returns the group with the most places, among equals the first by name; "" if there are no places. ok
-// reports whether it has at least two more places than the group than, so that it must give one up to that group.
-// O(groups).
+// Crowded returns the group with the most places, among equals the first by name; "" if there are no places. ok reports
+// whether it must give up a place to the group named than: it has at least two more places. O(groups).
 func Crowded(places map[string]int, than string) (group string, ok bool) {
 	most := 0
 	for k, v := range places {
