@@ -23,13 +23,13 @@ import (
 // concurrent use.
 type Samples struct {
 	own    *summary.Prefix
-	levels []ownLevel // the levels that were needed so far; samples have few
+	levels []ownLevel // our nodes at the levels that were needed so far; samples have few levels
 	others []compared
 }
 
 // compared holds the counts of one other peer.
 type compared struct {
-	prefix *summary.Prefix // nil: none
+	prefix *summary.Prefix // the peer's prefix; nil: none is set
 	nodes  int32           // number of nodes in the sample; notCompared: the sample cannot be compared
 	both   int32
 }
@@ -122,8 +122,8 @@ func (c *Samples) at(level int) *ownLevel {
 	return &c.levels[len(c.levels)-1]
 }
 
-// count counts the nodes of p's sample, and those of them that are ours, into o. o.nodes is notCompared if p cannot
-// be compared.
+// count counts into o the nodes of p's sample, and the nodes among them that are ours, too. o.nodes is notCompared if p
+// cannot be compared.
 func (c *Samples) count(o *compared, p *summary.Prefix) {
 	*o = compared{prefix: p, nodes: notCompared}
 	if !c.comparable(p) {
@@ -153,7 +153,7 @@ func (c *Samples) upTo(level, size int) *ownLevel {
 		return l
 	}
 	if have > 0 {
-		size = max(size, min(have*3/2, 1<<level)) // with room to spare: samples of all sizes come
+		size = max(size, min(have*3/2, 1<<level)) // with bits to spare: samples of all sizes come
 	}
 	l.words = make([]uint64, (size+63)/64)
 	var n inside.Walker

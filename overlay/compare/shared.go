@@ -14,7 +14,7 @@ type Few struct {
 	nodes  []uint64
 }
 
-// FewOf returns at most the given number of nodes of a prefix's sample. O(number).
+// FewOf returns the first nodes of a prefix's sample, at most the given number. O(number).
 func FewOf(p *summary.Prefix, number int) Few {
 	s, ok := inside.Sample(p)
 	if !ok || p.Parts() == 0 {
@@ -30,8 +30,8 @@ func FewOf(p *summary.Prefix, number int) Few {
 }
 
 // In estimates the share of the prefix's keys that are in another prefix, of any size and depth, from 0 to 1. It
-// returns false if one of them has no sample there. Its standard deviation is below .5/√number, more where little is
-// known of the other. O(number), plus the other's nodes in the same part of hash space.
+// returns false if f is empty, the seeds differ, or other is not known where f's nodes lie. The standard deviation for
+// n nodes is below .5/√n, more where little is known of other. O(n), plus other's nodes in the same part of hash space.
 func (f Few) In(other *summary.Prefix) (share float64, ok bool) {
 	if len(f.nodes) == 0 || other.Header().Seed != f.prefix.Header().Seed {
 		return 0, false
