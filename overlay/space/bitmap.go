@@ -65,7 +65,7 @@ func (b *Bitmap) All() iter.Seq[Range] {
 	}
 }
 
-// Within returns the bitmap of those ranges that lie in r. r must not be deeper than the bitmap.
+// Within returns the bitmap of the ranges that lie in r. r must not be deeper than the bitmap.
 func (b *Bitmap) Within(r Range) Bitmap {
 	in := Bitmap{depth: b.depth}
 	first := b.bit(r.first)

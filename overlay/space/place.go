@@ -19,7 +19,7 @@ const MaxDepth = 32
 // Range is the set of all places that share their first depth bits. Ranges compare equal with == if they hold the
 // same places. The zero Range holds all places.
 type Range struct {
-	first Place // the least place in it
+	first Place // the least place in the range
 	depth uint8
 }
 

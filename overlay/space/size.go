@@ -11,13 +11,13 @@ import (
 const Countable = 16
 
 // Origins estimates the number of origins in the network, from the known places near our own. Repeated places count
-// once. The nearer a range, the more of its origins are known. So it counts the narrowest range that holds at least
-// Countable places. O(n).
+// once. The nearer a range, the more of its origins are known. So Origins counts the narrowest range around our own
+// place that holds at least Countable places. O(n).
 func Origins(self Place, places []Place) float64 {
 	if len(places) <= Countable {
 		return float64(len(distinct(slices.Clone(places))))
 	}
-	var sharing [MaxDepth + 1]int // number of places by the first bits that they share with self
+	var sharing [MaxDepth + 1]int // number of places by the number of first bits shared with self
 	for _, p := range places {
 		sharing[SharedBits(self, p)]++
 	}
@@ -63,8 +63,8 @@ func Median(estimates []float64) (lower, upper float64) {
 // Boasters is the number of linked peers among which one may overstate the number of peers that it knows.
 const Boasters = 3
 
-// MostSaid takes the numbers of known peers that linked peers state. It leaves out the highest len(words)/boasters
-// and returns the next; 0 if words is empty. It sorts the words.
+// MostSaid returns the largest of words, the numbers of known peers that linked peers state, without the highest
+// len(words)/boasters. It returns 0 if words is empty. It sorts words.
 func MostSaid(words []int, boasters int) int {
 	if len(words) == 0 {
 		return 0
