@@ -15,9 +15,9 @@ type Index struct {
 	groups  map[layout]*group
 	order   []*group // in the order of their creation, so that runs are reproducible
 
-	column    []uint64 // reused memory
+	column    []uint64 // reused memory of one column
 	hits      []int32
-	acc, part []uint64 // reused; of maxWords words each, from the first query on
+	acc, part []uint64 // reused memory of two rows; of maxWords words each, from the first query on
 	prefixes  []*summary.Prefix
 	loaded    uint64 // sum of the results of [stripe.load], kept so that the reads happen
 	bytes     int    // bytes of all stripes

@@ -32,8 +32,8 @@ const (
 // This does not compile if an entry's 16 bits cannot number all columns of a stripe.
 const _ = uint16(64*maxWords - 1)
 
-// layout says how the columns of a stripe are indexed. All columns of a stripe have the same layout, so that a query
-// reads the same rows for all of them.
+// layout determines the rows in which the nodes of a prefix set bits. All columns of a stripe have the same layout, so
+// that a query reads the same rows for all of them.
 type layout struct {
 	blocks  [Rows]use
 	used    int  // number of blocks indexed
@@ -41,7 +41,7 @@ type layout struct {
 	size    int  // number of rows, as a power of 2^(1/perOctave)
 }
 
-// use says how one block is indexed: at which level, and with how many rows for each node.
+// use holds the level at which one block is indexed, and the number of rows for each node.
 type use struct{ level, rows uint8 }
 
 // layoutOf returns the layout of a prefix with at least one part.
@@ -78,7 +78,7 @@ func layoutOf(p *summary.Prefix) layout {
 	return l
 }
 
-// rows returns the number of rows onto which nodes are hashed.
+// rows returns the number of rows of a stripe onto which nodes are hashed.
 func (l *layout) rows() int { return int(math.Exp2(float64(l.size) / perOctave)) }
 
 // extra returns the number of rows that mark unknown slices of hash space.
@@ -90,8 +90,8 @@ func (l *layout) extra() int {
 }
 
 // words returns the number of words in a row of a new stripe, for a layout with the given number of peers. atOnce
-// reports whether the next peer gets the stripe at once. Otherwise peers wait until they fill a quarter of it, so
-// that few columns stay empty. Beside many peers a new stripe is small; full stripes of a layout are [joined].
+// reports whether the next peer gets the stripe at once. Otherwise peers wait until they fill a quarter of it, so that
+// few columns stay empty. In a layout of many peers a new stripe is small; full stripes of a layout are [joined].
 func (l *layout) words(peers int) (words int, atOnce bool) {
 	if atOnce = peers > manyPeers; atOnce {
 		peers /= 4
@@ -106,7 +106,7 @@ func (l *layout) words(peers int) (words int, atOnce bool) {
 // mayHave reports whether a stripe may have rows of the given number of words.
 func (l *layout) mayHave(words int) bool { return words <= maxWords && words*8*l.rows() <= stripeBytes }
 
-// hash returns the two hashes of a node that determine its rows.
+// hash returns the two hashes of a block's node that determine its rows: the first row's, and the step to the next.
 func hash(node uint64, block int) (a, b uint64) {
 	a = mix(node + uint64(block+1)*0x9E3779B97F4A7C15)
 	return a, mix(a) | 1

@@ -10,7 +10,7 @@ type stripe struct {
 	group *group
 	words int
 	rows  []uint64
-	live  []uint64 // columns in use
+	live  []uint64 // a bit for each column, set if the column is in use
 	peers []int32  // by column
 	used  int
 }
