@@ -19,7 +19,7 @@ import (
 type Chaos struct {
 	data    []byte
 	origins []Origin
-	asked   []event.Input // answers of honest peers to the overlay's questions, not given yet
+	asked   []event.Input // answers of honest peers to the overlay's questions, to be given later
 	made    uint64        // number of origins made up so far
 }
 

@@ -30,7 +30,7 @@ type request struct {
 type Network struct {
 	Peers   []*Peer
 	Latency time.Duration
-	Degree  int // mesh links that a peer looks for; it accepts up to twice as many
+	Degree  int // mesh links that a peer looks for; it accepts up to twice that number
 	Now     time.Duration
 	// Sent is called for every message between peers, with its number of bytes as the overlay counts them; nil: not
 	// called.
@@ -94,7 +94,7 @@ type Peer struct {
 	Ended      bool                // takes no more steps
 	Lifetime   time.Duration       // lifetime of its summaries; 0: an hour
 	up         uint64              // declared rate up, bit/s
-	seeds      []uint32            // seed numbers: its own, and the previous one if there is one
+	seeds      []uint32            // numbers of its seeds: its own, and the previous one if there is one
 	until      time.Duration       // end of the previous seed
 	keeps      map[int]bool        // peers that it wants to stay connected with
 	mesh       map[int]bool
@@ -118,7 +118,7 @@ func New(configs []overlay.Config, random uint64) (*Network, error) {
 	return n, nil
 }
 
-// Add adds a peer and returns its number. It sets Self, Rand and the functions of the configuration, and Seed if that
+// Add adds a peer and returns its number. It sets Self, Rand and the functions of the configuration, and Seed if Seed
 // is zero.
 func (n *Network) Add(id wire.PeerID, cfg overlay.Config) (int, error) {
 	i := len(n.Peers)
@@ -476,7 +476,7 @@ func (p *Peer) seedOf(g group.ID) (uint32, bool) {
 	return 0, false
 }
 
-// onLine returns the time until a message is through the line from one peer to another: its wait, and its own time.
+// onLine returns the time until a message has passed the line: its wait for earlier messages, and its own time.
 func (n *Network) onLine(from, to, size int) time.Duration {
 	if n.Line == nil || n.Line(from, to) == 0 {
 		return 0

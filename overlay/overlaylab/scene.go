@@ -23,7 +23,7 @@ const (
 // Scene is an overlay with two links: an honest peer, which sends the parts that it is asked for, and a liar.
 type Scene struct {
 	Overlay *overlay.Overlay
-	Origins []Origin // those of the honest peer
+	Origins []Origin // summaries that the honest peer holds
 	Faults  map[event.Fault]int
 }
 
@@ -61,8 +61,8 @@ func (s *Scene) Link(now time.Duration, p wire.PeerID) {
 	s.Overlay.Step(now, event.Grafted{Peer: p})
 }
 
-// Items returns the catalogue of a peer that has all parts of all origins. If lie is not nil, the peer claims them of
-// that epoch.
+// Items returns the catalogue of a peer that has all parts of all origins. If lie is not nil, the peer claims the parts
+// of the epoch *lie instead.
 func (s *Scene) Items(lie *summary.Epoch) (items []wire.Item) {
 	for i := range s.Origins {
 		g := s.Origins[i].Group()
