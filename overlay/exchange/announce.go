@@ -142,7 +142,7 @@ func (x *Exchange) announceOwn(now time.Duration) (to *link, items []wire.Item) 
 			continue
 		}
 		if slow && !x.equals && l.hello.Up <= x.cfg.Up && now-own.Since() < ownSlowAfter {
-			continue // it passes parts on no faster than we do
+			continue // the peer passes parts on no faster than we do
 		}
 		worth := [3]uint64{l.hello.Up, 1, uint64(has)}
 		if x.focus.beside(l.place) {

@@ -135,7 +135,7 @@ func (x *Exchange) OriginsSaid() int {
 // Knowledge is a linked peer and its claims about its directory.
 type Knowledge struct {
 	Peer         wire.PeerID
-	Origins      int     // peers of which it claims to hold at least a sample
+	Origins      int     // peers of which the linked peer claims to hold at least a sample
 	FalseMatches float64 // its claimed expected number of false matches of a query
 }
 

@@ -116,7 +116,7 @@ func (x *Exchange) ServeAtOnce(now time.Duration, p wire.PeerID) {
 func (x *Exchange) noteClaim(l *link, e *origin, it wire.Item) {
 	epoch := it.Group.Epoch()
 	if e.ask.peer == l.peer && e.ask.way == event.Pubsub && epoch.After(e.ask.epoch) && it.Have > 0 {
-		x.endAsk(e) // it can't send what it has replaced
+		x.endAsk(e) // the peer can't send parts of an epoch that it has replaced
 		m := x.matter(l, e.Tag())
 		if m.failures > 0 {
 			x.failed(x.now, l, e) // the peer has failed before

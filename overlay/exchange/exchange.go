@@ -24,11 +24,11 @@ type Exchange struct {
 	equals bool        // many peers are linked, and none of them has a faster line
 	within space.Range // the places that we want to hear of
 
-	origins []origin // by directory index
+	origins []origin // origins by directory index
 	owns    int      // number of our own origins; they come first
 
 	links map[wire.PeerID]*link
-	order []*link // by peer, so that map order never reaches an effect
+	order []*link // links by peer, so that map order never reaches an effect
 
 	meshed map[wire.PeerID]bool // peers in the pubsub mesh: announcements go to them
 
@@ -59,7 +59,7 @@ type Exchange struct {
 
 // The tasks that are done only when due.
 const (
-	duePlan  = iota // there may be something to ask for
+	duePlan  = iota // the planner may find something to ask for
 	dueAsks         // an ask times out
 	dueTasks        // number of tasks
 )

@@ -14,9 +14,9 @@ import (
 // link is the state of the link to a peer: knowledge of the peer, and debts in both directions.
 type link struct {
 	*standing
-	heard  bool        // it has said hello: its rates are known, and parts may be traded
-	cursor int32       // directory index last looked at for announcements
-	trades []trade     // by directory index
+	heard  bool        // the peer has said hello: its rates are known, and parts may be traded
+	cursor int32       // directory index last considered for announcements
+	trades []trade     // trades by directory index
 	place  space.Place // place of the peer
 	out    budget      // budget of summary bytes to the peer
 	untold marks       // directory indexes with perhaps something to announce
@@ -52,7 +52,7 @@ type want struct {
 	of        summary.Epoch
 	from, end uint16        // end is 0 when nothing is left to send
 	given     wire.Given    // the base: a summary of any origin that the peer holds
-	at        time.Duration // when it asked, or was last sent something
+	at        time.Duration // when the peer asked, or was last sent something
 }
 
 const (

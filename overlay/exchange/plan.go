@@ -38,7 +38,7 @@ type offer struct {
 	epoch     summary.Epoch
 	from, end int
 	bytes     int
-	value     float64 // per byte
+	value     float64 // value per byte
 	links     []*link
 	given     wire.Given // the base of the relative run to ask for; zero: plain parts
 	doubted   bool       // offered only by links without credit: all other offers come first
@@ -112,7 +112,7 @@ func (x *Exchange) planAsks(now time.Duration, short func() bool) {
 	}
 }
 
-// wake has the next plan look at an origin.
+// wake makes the next plan consider an origin.
 func (x *Exchange) wake(e *origin) {
 	x.rests[e.Index()] = 0
 	x.due.By(duePlan, 0)
@@ -239,7 +239,7 @@ type step struct {
 	of              summary.Epoch
 	from, most, end int
 	bytes           int
-	fall            float64 // of the false-positive rate
+	fall            float64 // fall of the false-positive rate
 }
 
 func (x *Exchange) nextStep(p *summary.Prefix, most int) step {

@@ -32,7 +32,7 @@ func (x *Exchange) meets(l *link) bool {
 	return x.within.Covers(l.reach()) || l.reach().Covers(x.within)
 }
 
-// tells reports whether a link gets announcements of what is held here.
+// tells reports whether a link gets announcements of the parts that we hold.
 func (x *Exchange) tells(l *link) bool {
 	return l.heard && (x.meshed[l.peer] || x.within.Depth() > 0 && x.meets(l))
 }

@@ -49,7 +49,7 @@ func (x *Exchange) Admit(in event.PartsReceived, of *directory.Entry) (a Arrival
 		x.out.Emit(event.Report{Peer: in.From, Fault: fault})
 		return a, false
 	}
-	if e == nil { // forgotten while it was fetched
+	if e == nil { // the entry was removed while its parts were fetched
 		return a, false
 	}
 	return x.admit(a, e), true
@@ -63,7 +63,7 @@ func (x *Exchange) AdmitMessage(in event.PartsReceived, of *directory.Entry) Arr
 func (x *Exchange) admit(a Arrival, e *origin) Arrival {
 	a.mine = e.answers(a.in)
 	if a.mine {
-		x.release(e) // the reserved bytes; those that came are counted already
+		x.release(e) // the bytes that came are counted already
 	}
 	return a
 }

@@ -31,8 +31,8 @@ type standing struct {
 	spent  float64            // used-up credit
 	last   time.Duration      // when credit was last given back for time
 	unkept int                // asks in a row that brought nothing
-	useful bool               // it has brought something
-	about  map[uint64]*matter // by tag: the origins that it was asked about lately
+	useful bool               // an ask of the peer has brought something
+	about  map[uint64]*matter // matters by tag, of the origins that the peer was asked about lately
 }
 
 // matter has a peer's debts of one origin, and the reasons not to ask it about that origin.
