@@ -9,13 +9,13 @@ import (
 const (
 	banFor    = 24 * time.Hour
 	banMemory = 64       // bytes of a ban: its place in a map and in the order
-	banShare  = 1.0 / 64 // of the memory, for bans
+	banShare  = 1.0 / 64 // share of the memory for bans
 )
 
 // bans holds the banned origins.
 type bans struct {
-	until map[uint64]time.Duration // by tag
-	order []uint64                 // the oldest first
+	until map[uint64]time.Duration // end of each ban, by tag
+	order []uint64                 // banned tags, the oldest ban first
 	most  int
 	lasts time.Duration
 }

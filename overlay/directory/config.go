@@ -13,7 +13,7 @@ import (
 // has the defaults.
 type Config struct {
 	Self          wire.PeerID
-	Seed          summary.SeedTag // of the network
+	Seed          summary.SeedTag // seed of the network
 	Previous      summary.Seed    // the previous seed, while the network rotates
 	PreviousUntil time.Duration   // summaries under Previous are accepted until this time; <= 0: never
 

@@ -25,8 +25,8 @@ type Directory struct {
 
 	pending int            // entries without a summary yet
 	origins int            // peers with at least a sample held
-	held    int            // bytes of prefixes of others
-	signed  int            // bytes of what is signed about others: records and envelopes
+	held    int            // bytes of the prefixes of other peers
+	signed  int            // bytes of the records and envelopes of other peers
 	beside  int            // bytes that the caller keeps beside the directory
 	groups  map[string]int // entries of each address group; see Config.Group
 	ignored int            // items and records refused because there was no room
@@ -42,7 +42,7 @@ type Directory struct {
 	regained time.Duration // the time by which links have announced again the lost origins that still exist
 
 	index    index.Index     // finds the entries that may hold a key; empty with Config.Loop
-	samples  compare.Samples // of our collection with each entry's sample
+	samples  compare.Samples // compares our collection with each entry's sample
 	previous *rotation       // tables of the previous seed; nil: there is none
 
 	trimmed bool // parts were dropped, and are not asked for again
@@ -50,7 +50,7 @@ type Directory struct {
 
 	due         agenda.Agenda
 	version     uint64        // see Version
-	sigma       float64       // see FalseMatches; unknownSigma when it has changed
+	sigma       float64       // last result of FalseMatches; unknownSigma when it may have changed
 	estimate    bool          // there may be overlap to estimate
 	lastLearned time.Duration // when a new origin was last learned
 
@@ -76,7 +76,7 @@ const (
 // link is the directory's record of a linked peer.
 type link struct {
 	group   string // address group of the connection; "": not known
-	tag     uint64 // of the peer as an origin, under the present seed
+	tag     uint64 // tag of the peer as an origin, under the present seed
 	session uint32 // its number among all links that were opened, from 1
 	brought int    // pending entries that it named first, in this session
 }
@@ -96,7 +96,7 @@ func New(cfg Config) *Directory {
 }
 
 // Version returns a number, never 0, that changes with the set of entries, with what is held of them, and with which
-// peers can be dialled. While it stays, nobody need look at all entries again.
+// peers can be dialled. While the number stays, a caller need not read all entries again.
 func (d *Directory) Version() uint64 { return d.version + 1 }
 
 // touch changes the version. It is also called when a peer's claims begin or cease to be believed.

@@ -25,7 +25,7 @@ const (
 	// Replaced is an entry with two epochs held. The older one answers until the newer one is as deep.
 	Replaced
 	// Expired is an entry whose summary outlived its lifetime. Its last epoch is remembered, so that no epoch up to it
-	// is taken in again.
+	// is accepted again.
 	Expired
 )
 
@@ -70,7 +70,7 @@ type Entry struct {
 	since        time.Duration // when the newest epoch was first held; its lifetime counts from then
 	touched      time.Duration // when the newest prefix last grew; while nothing is held, when it was last asked for
 	outdated     time.Duration // in state Replaced, the time from which a newer epoch than cur was held
-	past         summary.Epoch // last epoch of an expired summary: no epoch up to it is taken in
+	past         summary.Epoch // last epoch of an expired summary: no epoch up to it is accepted
 	forgotten    time.Duration // in state Expired, when the entry goes
 	unwanted     time.Duration // nothing is learned of it before this time: its address group is full
 	rtt          time.Duration // round trip to the peer; 0: not measured
@@ -156,7 +156,7 @@ func (e *Entry) Envelope(p *summary.Prefix) []byte {
 	return e.oldEnvelope
 }
 
-// Past returns the last epoch of an expired summary; zero if none has expired. No epoch up to it is taken in.
+// Past returns the last epoch of an expired summary; zero if none has expired. No epoch up to it is accepted.
 func (e *Entry) Past() summary.Epoch { return e.past }
 
 // Since returns when the newest epoch was first held.

@@ -43,7 +43,7 @@ func Keep(own space.Range, self space.Place, room int, all []Candidate) []bool {
 	}
 	classes := []struct {
 		rank  func(Candidate) (float64, bool)
-		share int // in percent
+		share int // share of the room, in percent
 	}{{inside, 100 * RangeShare}, {similar, 100 * SimilarShare}, {useful, 100 * UsefulShare}, {rest, 0}}
 	orders := make([][]int, len(classes))
 	for i, c := range classes {

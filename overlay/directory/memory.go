@@ -29,7 +29,7 @@ const (
 	usefulShare  = 0.5
 	pendingShare = 0.25 // share of the memory for pending entries; no more are noted
 	slack        = 256  // 1/slack of the memory is freed beyond need; 1/slack of the room may be used beyond it
-	restoreBelow = 0.75 // of the memory: below it, dropped parts may be asked for again
+	restoreBelow = 0.75 // share of the memory below which dropped parts may be asked for again
 )
 
 const (

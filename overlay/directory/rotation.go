@@ -9,7 +9,7 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// A network rotates its seed peer by peer. A peer that has changed still takes in summaries under the previous seed for
+// A network rotates its seed peer by peer. A peer that has changed still accepts summaries under the previous seed for
 // a while, and publishes one of its own under that seed, too ([Config.Previous]). Until all have changed,
 //
 //   - a peer that has not changed is known by its summary under the previous seed, and is asked, compared and indexed
@@ -28,7 +28,7 @@ type rotation struct {
 	tag     summary.SeedTag
 	hasher  summary.Hasher
 	index   index.Index
-	samples compare.Samples // of our collection with each entry's sample
+	samples compare.Samples // compares our collection with each entry's sample
 }
 
 // startRotation sets up the tables of the previous seed, if there is one.

@@ -95,7 +95,7 @@ func (d *Directory) lengthen(e *Entry, base *summary.Prefix, in event.PartsRecei
 		return d.applyDelta(e, base, in)
 	}
 	if in.Run.First > base.Parts() {
-		return nil, Result{} // a run before it was lost or is still on its way
+		return nil, Result{} // an earlier run was lost or is still on its way
 	}
 	p, err := d.cfg.Extend(base, in.Run)
 	if err != nil {
@@ -129,6 +129,8 @@ func (d *Directory) applyDelta(e *Entry, empty *summary.Prefix, in event.PartsRe
 	return nil, r
 }
 
+// applied returns held extended by a relative run. The error is errBase if the run's base is not held or is too large,
+// or if parts before the run are missing.
 func (d *Directory) applied(held *summary.Prefix, in event.PartsReceived) (*summary.Prefix, error) {
 	r, err := summary.ParseRelative(in.Delta)
 	if err != nil {

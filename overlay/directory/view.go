@@ -33,8 +33,8 @@ func (d *Directory) Candidates(key []byte, f summary.Fingerprint) []*Entry {
 	return d.candidates
 }
 
-// LookedAt is the most entries that are looked at to compare or to code one summary, which takes up to a few
-// milliseconds.
+// LookedAt is the most entries that are searched for summaries similar to one, or for its base. A search takes up to a
+// few milliseconds.
 const LookedAt = 1024
 
 // VagueRate is the false-positive rate above which a prefix tells too little about a key.
