@@ -65,7 +65,7 @@ type LinkRefused struct {
 type CatalogueReceived struct {
 	From  wire.PeerID
 	Items []wire.Item
-	Bytes int // on the wire
+	Bytes int // bytes of the message on the wire
 }
 
 // PartsReceived carries a run of parts, or a delta. A run that starts at part 0 comes with the signed header and the
@@ -75,7 +75,7 @@ type PartsReceived struct {
 	Transport Transport
 	Group     group.ID
 	wire.Parts
-	Bytes int           // on the wire
+	Bytes int           // bytes of the message on the wire
 	Came  time.Duration // time of arrival, if that was before now; 0: now
 }
 
