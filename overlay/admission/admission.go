@@ -25,8 +25,8 @@ type Pool struct {
 
 // Config has the parameters of a [Gate].
 type Config struct {
-	Links     Pool // for linked peers
-	Strangers Pool // for all others
+	Links     Pool // capacity for linked peers
+	Strangers Pool // capacity for all other peers
 }
 
 // Gate admits work, and gives places. Only the methods for places are safe for concurrent use.

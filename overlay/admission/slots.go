@@ -11,7 +11,7 @@ type Slots struct {
 	most int
 
 	mu      sync.Mutex
-	held    []*Slot  // in the order in which they took their places
+	held    []*Slot  // slots with a place, in the order in which they took it
 	waiting []*Slot  // slots that wait for a place, in the order of their calls of Wait
 	tell    []func() // calls to make once mu is unlocked
 }
