@@ -65,7 +65,7 @@ func (c *Samples) SetOwn(own *summary.Prefix) {
 // Set sets another peer's prefix; nil removes it. Replacing it by a longer or shorter prefix of the same epoch costs
 // nothing, because the sample is the same.
 func (c *Samples) Set(other int, p *summary.Prefix) {
-	for len(c.others) <= other { // by an eighth, so that little stands empty
+	for len(c.others) <= other { // grows by an eighth, so that little stands empty
 		c.others = slices.Concat(c.others, make([]compared, 8+len(c.others)/8))
 	}
 	o := &c.others[other]
