@@ -9,7 +9,7 @@ import (
 // Set is a set of places, made of ranges. It is canonical: sets of the same places hold the same ranges in the same
 // order. No range covers another, and no two ranges are the halves of a third. The zero Set is empty.
 type Set struct {
-	ranges []Range // by first place
+	ranges []Range // ranges, ordered by first place
 }
 
 // from returns the index of the first range that begins at a place or after it.
