@@ -11,9 +11,9 @@ import (
 // Index finds the peers that may hold a key. The zero value is empty and ready. The caller numbers the peers with
 // small numbers, from 0 on. It is not safe for concurrent use: even queries write to shared memory.
 type Index struct {
-	entries []entry // by peer
+	entries []entry // entries by peer
 	groups  map[layout]*group
-	order   []*group // in the order of their creation, so that runs are reproducible
+	order   []*group // groups in the order of their creation, so that runs are reproducible
 
 	column    []uint64 // reused memory of one column
 	hits      []int32
@@ -25,7 +25,7 @@ type Index struct {
 
 // entry is the record of one peer. It takes 24 bytes.
 type entry struct {
-	prefix *summary.Prefix // nil: none
+	prefix *summary.Prefix // the peer's prefix; nil: none is set
 	stripe *stripe         // the peer's stripe; a stripe without columns holds the loose peers
 	rate   float32         // false-positive rate of the prefix when its column was written
 	col    uint16          // column in the stripe, or position among the loose peers
@@ -52,7 +52,7 @@ func (g *group) peers() int {
 
 // Set sets a peer's prefix, replacing the last one. If p is nil or has no parts, Set removes the peer.
 func (x *Index) Set(peer int, p *summary.Prefix) {
-	for len(x.entries) <= peer { // by an eighth, so that little stands empty
+	for len(x.entries) <= peer { // grows by an eighth, so that little stands empty
 		x.entries = slices.Concat(x.entries, make([]entry, 8+len(x.entries)/8))
 	}
 	e := &x.entries[peer]
@@ -95,6 +95,8 @@ func (x *Index) Prefix(peer int) *summary.Prefix {
 	return x.entries[peer].prefix
 }
 
+// insert gives a peer a free column of its prefix's layout. Without a free column the peer becomes loose. Once there
+// are enough loose peers, a new stripe takes them.
 func (x *Index) insert(peer int, p *summary.Prefix) {
 	e := &x.entries[peer]
 	g := x.group(layoutOf(p))
@@ -153,6 +155,7 @@ func (x *Index) write(e *entry, p *summary.Prefix) {
 	e.prefix, e.rate, e.gone = p, float32(p.FalsePositiveRate()), 0
 }
 
+// group returns the group of a layout, and makes it if there is none.
 func (x *Index) group(l layout) *group {
 	g := x.groups[l]
 	if g == nil {
@@ -167,6 +170,8 @@ func (x *Index) group(l layout) *group {
 	return g
 }
 
+// remove frees a peer's column, or its position among the loose peers. It dissolves a stripe that is nearly empty, and
+// forgets a group without peers.
 func (x *Index) remove(peer int) {
 	e := x.entries[peer]
 	x.entries[peer] = entry{}
@@ -181,7 +186,7 @@ func (x *Index) remove(peer int) {
 		g.loose.peers = peers[:last]
 	} else {
 		e.stripe.release(int(e.col))
-		if 8*e.stripe.used < len(e.stripe.peers) { // it is nearly empty
+		if 8*e.stripe.used < len(e.stripe.peers) { // the stripe is nearly empty
 			x.dissolve(e.stripe)
 		}
 	}

@@ -18,7 +18,7 @@ const (
 	manyPeers   = 512      // number of peers of a layout from which the next one gets a new stripe at once
 	minRows     = 64
 	slices64    = 64                 // slices of hash space; a partial prefix marks each one that it does not know
-	sliceSpan   = 1 << 32 / slices64 // in units of [inside.Region]
+	sliceSpan   = 1 << 32 / slices64 // size of a slice, in units of [inside.Region]
 	perOctave   = 4                  // number of sizes of stripes in each doubling of their rows
 )
 
@@ -152,6 +152,8 @@ func (l *layout) column(dst []uint64, p *summary.Prefix) []uint64 {
 	return dst
 }
 
+// hashNodes sets in dst the rows of the nodes of p's block b that lie in hash space from begin to end, in units of
+// [inside.Region].
 func (l *layout) hashNodes(dst []uint64, p *summary.Prefix, b, rows int, begin, end uint64) {
 	u := l.blocks[b]
 	w := &inside.Walker{}

@@ -11,7 +11,7 @@ type stripe struct {
 	words int
 	rows  []uint64
 	live  []uint64 // a bit for each column, set if the column is in use
-	peers []int32  // by column
+	peers []int32  // peers by column
 	used  int
 }
 
