@@ -110,6 +110,7 @@ func (c *Chaos) epoch() summary.Epoch {
 
 func (c *Chaos) depth() int { return []int{0, 0, 0, 1, 2, 5, 63, 200}[c.n(8)] }
 
+// record draws a record. It may be another peer's, have no envelope, or name a peer without a summary.
 func (c *Chaos) record() wire.Record {
 	p := c.peer()
 	switch c.n(8) {
@@ -143,6 +144,7 @@ func (c *Chaos) Next() (passes time.Duration, in event.Input, ok bool) {
 	return passes, c.input(), true
 }
 
+// input draws an input: a message of a peer, an event of its link, or a new epoch of the overlay's own summary.
 func (c *Chaos) input() event.Input {
 	p := c.peer()
 	switch c.n(32) {
@@ -297,6 +299,7 @@ func (c *Chaos) before(o *Origin) *Origin {
 	return nil
 }
 
+// inquiry draws an inquiry of a peer. Its Lacks and Own may break the rules of package wire.
 func (c *Chaos) inquiry(p wire.PeerID) event.Input {
 	q := wire.Inquiry{Depth: c.depth(), Near: c.n(2) > 0, Nearer: c.n(2) > 0, Least: uint16(c.n(4)) << 12}
 	if c.n(2) > 0 {

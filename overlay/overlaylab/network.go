@@ -287,6 +287,8 @@ func (n *Network) Run(until time.Duration) {
 // Step gives a peer an input now.
 func (n *Network) Step(i int, in event.Input) { n.step(i, in) }
 
+// step gives peer i an input and carries out the effects, unless the peer has ended. It panics if an invariant does not
+// hold after the input.
 func (n *Network) step(i int, in event.Input) {
 	if n.Peers[i].Ended {
 		return
