@@ -55,6 +55,8 @@ func (c Catalogue) Append(b []byte) []byte { return appendTo(b, c) }
 // Size returns the number of bytes that Append appends.
 func (c Catalogue) Size() int { return sizeOf(c) }
 
+// fields writes one field for all groups, one for Have, and one for Want if an item asks for parts. The last field
+// holds the bases of the items that ask, if one names a base.
 func (c Catalogue) fields(w *writer) {
 	w.made(1, groupBytes*len(c), func(b []byte) []byte {
 		for i := range c {

@@ -71,6 +71,7 @@ func (d *decoder) next() bool {
 	return d.err == nil
 }
 
+// varint reads the next varint, which must be in its shortest form.
 func (d *decoder) varint() uint64 {
 	if d.err != nil {
 		return 0
@@ -84,6 +85,7 @@ func (d *decoder) varint() uint64 {
 	return v
 }
 
+// lengthDelimited reads a length and the bytes that follow it. They share the memory of the message.
 func (d *decoder) lengthDelimited() []byte {
 	n := d.varint()
 	if d.err == nil && n > uint64(len(d.rest)) {
@@ -97,6 +99,7 @@ func (d *decoder) lengthDelimited() []byte {
 	return b
 }
 
+// consume reads a value by f, a function of protowire that returns the value and its number of bytes.
 func consume[T any](d *decoder, f func([]byte) (T, int)) (v T) {
 	if d.err != nil {
 		return v
@@ -205,6 +208,7 @@ func (d *decoder) element(have, allowed, least, most int) []byte {
 	return d.sized(least, most)
 }
 
+// sized returns the bytes of the current field, of which there must be least to most.
 func (d *decoder) sized(least, most int) []byte {
 	switch {
 	case len(d.data) > most:

@@ -75,7 +75,7 @@ type Parts struct {
 	Refused          bool
 	Envelope, Record []byte
 	Run              summary.Run
-	Delta            []byte // nil: the message carries a run
+	Delta            []byte // relative run in place of Run; nil: none
 	More             bool   // another message to the same peer follows at once
 }
 

@@ -138,6 +138,7 @@ func ParseTails(b []byte) (Tails, error) {
 	return items, nil
 }
 
+// parseTailItem decodes one item. The error matches ErrLater if the item has no group, but fields unknown here.
 func parseTailItem(b []byte) (it TailItem, err error) {
 	d := decode("tails of an origin", b, maxTailItem)
 	for d.next() {
