@@ -20,7 +20,7 @@ import (
 // several it is the one that saves most bytes, estimated from samples. A link that holds it is asked. Only summaries of
 // nearest size are compared: keys that only the base has cost bits, and keys that it lacks cost more.
 const (
-	basesCompared = 16 // bases compared for one ask, of directory.LookedAt entries
+	basesCompared = 16 // bases compared for one ask, out of directory.LookedAt entries searched
 	keysCompared  = 64
 	// leastSaved is the share of the plain bytes that a base must save by the estimate. Coding takes the same time,
 	// however little it saves.
@@ -32,7 +32,7 @@ type base struct {
 	of    *origin
 	p     *summary.Prefix
 	rate  float64 // false-positive rate of the parts that a link holds, too
-	apart float64 // factor between its size and that of the origin asked about
+	apart float64 // ratio, at least 1, of the number of keys of the base and of the summary asked for
 	saves float64 // bytes, by estimate
 }
 

@@ -20,8 +20,8 @@ import (
 // Our own summary is announced to one link at a time (see announceOwn).
 const (
 	announceEvery = time.Second
-	// noticeShare of a link's rate may go to announcements: parts are what the link is for. A peer on a slow line has
-	// many links, and each of them may be quicker than its line.
+	// noticeShare of a link's rate may go to announcements: most of the rate is for parts. A peer on a slow line has
+	// many links, each perhaps faster than the line: hence lineNoticeShare.
 	noticeShare = 0.03
 	noticeBurst = 40 * itemBytes
 	// lineNoticeShare of our own line's rate may go to announcements, all links together.
@@ -200,7 +200,7 @@ func (x *Exchange) copying() bool {
 }
 
 // copies is the progress of the first copy of our own summary. A line too slow to send many copies sends one, part by
-// part to the peers that take them first; the mesh brings them to the others.
+// part, to the peers that take parts first. The mesh brings the parts to the others.
 type copies struct {
 	end  int           // parts that have left us
 	last time.Duration // when a part beyond the sample last left us

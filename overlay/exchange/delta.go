@@ -166,7 +166,7 @@ type madeDelta struct {
 	next, base *summary.Prefix
 	first, end int
 	parts      int    // parts of the base that the code refers to
-	delta      []byte // the code; nil: parts are no larger, or there is no delta
+	delta      []byte // code of the parts; nil: plain parts are no larger, or there is no delta
 }
 
 // same reports whether two relative runs have the same code.

@@ -19,7 +19,7 @@ type request struct {
 	slot  *admission.Slot // place among the waiting requests; nil: the request is answered
 }
 
-// maxRequests is the largest number of links' direct requests that wait at a time. As many of other peers may wait.
+// maxRequests is the most direct requests of links that wait at a time. As many requests of other peers may wait.
 const maxRequests = 64
 
 // Request answers a direct request about an entry, at once or as soon as the budgets allow. It refuses the request if

@@ -193,7 +193,7 @@ func (x *Exchange) mayFetch(now time.Duration, e *origin) bool {
 		now-e.Grown() >= patience && now >= e.fetchAt && (x.mayDial(e) || x.holder(e) != nil)
 }
 
-// mayDial reports whether an origin itself can be asked.
+// mayDial reports whether an origin itself can be asked: it has a record, and its last dial did not fail.
 func (x *Exchange) mayDial(e *origin) bool { return e.Record().Envelope != nil && e.DialFails() == 0 }
 
 // maxDirect returns the most direct fetches at a time: as many whole runs as the line carries in a second.

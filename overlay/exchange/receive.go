@@ -143,7 +143,7 @@ func (x *Exchange) blameFor(a Arrival, r directory.Result) {
 	}
 }
 
-// shun leaves a link unasked about an origin for a while, and forgets what it claimed to hold of it.
+// shun stops asks of a link about an origin until a time, and forgets the link's claim to hold parts of it.
 func (x *Exchange) shun(l *link, e *origin, until time.Duration) {
 	if l != nil {
 		x.matter(l, e.Tag()).shunned = until

@@ -64,7 +64,7 @@ func (m *matter) over(now time.Duration) bool {
 	return now >= m.end || m.owed == 0 && now >= m.shunned && m.failures == 0 && m.noDelta == summary.Epoch{}
 }
 
-// owes adds the parts of an ask to what a link may send of an origin.
+// owes adds the parts of an ask to the number of parts that a link may send of an origin.
 func (x *Exchange) owes(l *link, e *origin, ask wire.Item) {
 	m := x.matter(l, e.Tag())
 	if m.owed == 0 {
