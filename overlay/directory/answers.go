@@ -82,9 +82,9 @@ func (d *Directory) fadeAnswers(now time.Duration) {
 	}
 }
 
-// Outcome adds the hits and misses of confirmations with a peer. It reports whether its claims are refuted now; false
-// if there were no misses. Answers to several keys at once, as of an audit, count only where they refute its claims: a
-// peer sees that it is audited, so its good answers say nothing of the answers that searches will get.
+// Outcome adds the hits and misses of confirmations with a peer. It reports whether the peer's claims are refuted now;
+// false if there were no misses. Answers to several keys at once, as of an audit, count only where they refute the
+// claims: a peer sees that it is audited, so its good answers say nothing of the answers that searches will get.
 func (d *Directory) Outcome(now time.Duration, p wire.PeerID, hits, misses int) (refuted bool) {
 	e := d.Lookup(p)
 	if e == nil || hits+misses > 1 && !refuting(hits, misses) {

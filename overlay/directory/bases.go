@@ -20,7 +20,7 @@ type base struct {
 	until  time.Duration
 }
 
-// keepBase keeps a replaced prefix as a base of deltas, for keepBases. It skips empty ones and large collections.
+// keepBase keeps a replaced prefix as a base of deltas, for keepBases, unless it is empty or its collection large.
 func (d *Directory) keepBase(now time.Duration, e *Entry, p *summary.Prefix) {
 	if p == nil || p.Parts() == 0 || p.Plan().N > MaxDeltaKeys {
 		return

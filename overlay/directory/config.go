@@ -44,7 +44,7 @@ type Limits struct {
 
 	Named     int           // most entries known by their record alone; 0: 1,024
 	NamedLink int           // most of these entries that one link named; 0: 64
-	NamedFor  time.Duration // time that such an entry is kept; 0: 10 min
+	NamedFor  time.Duration // time for which an entry known by its record alone is kept; 0: 10 min
 
 	Seconders int // with this many links, one link's word is not enough for an origin; 0: 4. See [Directory.Invented]
 	Answers   int // most confirmations of one peer that count; 0: 256. Fewer than 6 misses refute no claim

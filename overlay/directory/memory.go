@@ -151,8 +151,8 @@ func (d *Directory) restore() {
 	}
 }
 
-// Shed brings the directory within its memory. Entries of linked peers stay, and entries of peers for which keep is
-// true.
+// Shed frees memory until the directory takes no more than Config.Memory. Entries of linked peers stay, and entries of
+// peers for which keep is true.
 func (d *Directory) Shed(now time.Duration, keep func(wire.PeerID) bool) {
 	if d.Memory() <= d.cfg.Memory {
 		return

@@ -143,7 +143,7 @@ func (d *Directory) applied(held *summary.Prefix, in event.PartsReceived) (*summ
 	return d.cfg.ExtendRelative(held, base, r)
 }
 
-// errBase reports that the base of a relative run is not held.
+// errBase reports that a relative run's base is not held or is too large, or that parts before the run are missing.
 var errBase = errors.New("directory: no such base")
 
 // Summary returns the prefix held of a group, earlier epochs included; nil if fewer than the given number of parts are
