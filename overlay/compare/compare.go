@@ -49,7 +49,7 @@ func (o *compared) sample() (level, bits int) {
 type ownLevel struct {
 	level int
 	end   uint64   // end of the known hash space
-	words []uint64 // a bit for each of our nodes in the first part of hash space
+	words []uint64 // bit v is set if node v is ours; the words cover the first part of hash space
 }
 
 // SetOwn sets our own summary, of any depth; nil removes it. It counts the samples of all other peers again.
