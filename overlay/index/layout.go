@@ -38,7 +38,7 @@ type layout struct {
 	blocks  [Rows]use
 	used    int  // number of blocks indexed
 	partial bool // the prefixes do not know all of hash space
-	size    int  // number of rows, as a power of 2^(1/perOctave)
+	size    int  // logarithm of the number of rows, to the base 2^(1/perOctave)
 }
 
 // use holds the level at which one block is indexed, and the number of rows for each node.
