@@ -203,7 +203,7 @@ func (c *Chaos) asks(p wire.PeerID, q wire.Message) event.Input {
 	return event.Asked{From: p, Request: uint64(c.n(8)), Question: q}
 }
 
-// answered returns the input that carries a peer's answer to a question; nil: no answer comes.
+// answered returns the input that carries a peer's answer to a question. If a is nil, no answer comes.
 func answered(p wire.PeerID, q, a wire.Message) event.Answered {
 	return event.Answered{Ask: event.Ask{To: wire.Record{Peer: p}, Question: q}, Answer: a}
 }
