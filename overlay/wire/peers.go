@@ -26,7 +26,7 @@ type Inquiry struct {
 	Nearer bool
 	Meet   space.Place // place of the meeting that the asker looks up; 0: none
 	// A bit for each range of depth Depth, the first range in the highest bit; a set bit: the asker has no contact
-	// there. Nil: every range has one
+	// there. Nil: it has one in every range
 	Lacks []byte
 	Least uint16 // least overlap of interest, in units of 1/65535 of the asker's collection
 	// The similar origins that the asker keeps, and the origins near it, sorted by place; at most [MaxKnown]
