@@ -46,7 +46,7 @@ type Exchange struct {
 	offers    []offer         // memory that each plan uses again
 	gathers   time.Duration   // no plan before this time: our own line is used up
 	doubted   bool            // there are links without credit
-	rests     []time.Duration // by directory index: when the planner considers the origin again; Never: once it is woken
+	rests     []time.Duration // by directory index: when the planner considers the origin again; Never: once woken
 
 	copies  copies     // progress of the first copy of our own summary
 	notices notices    // bytes that announcements may take of the whole line
