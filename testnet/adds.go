@@ -18,43 +18,43 @@ const (
 	// MaxAdds is the largest number of keys a second that a peer may be asked to add.
 	MaxAdds = 1000
 
-	addedWithin = 10 * time.Second // for which a finder looks for a key
+	addedWithin = 10 * time.Second // longest time for which a finder looks for a key
 	mostSought  = 24               // added keys a second that others look for: each finder dials the holder
 	mostLookups = 4096             // lookups under way at one time; at the limit, peers wait before they add more
-	mostAdded   = 1 << 16          // keys that a peer adds: the plan has all of them
+	mostAdded   = 1 << 16          // most keys that a peer adds: the plan has all of them
 )
 
 // Adds measures how soon keys are found that peers added while queries ran.
 type Adds struct {
-	Rate    float64              `json:"keys_per_second"`                    // planned for each peer
-	Minutes float64              `json:"minutes"`                            // until the last lookup was over
-	Added   int                  `json:"keys_added"`                         // fewer where the machine could not keep up
-	Changed int                  `json:"keys_changed"`                       // added here, and added or removed by churn
-	Within  float64              `json:"within_seconds"`                     // for which a finder waits for a key
+	Rate    float64              `json:"keys_per_second"`                    // keys a second, as planned for each peer
+	Minutes float64              `json:"minutes"`                            // time until the last lookup was over
+	Added   int                  `json:"keys_added"`                         // keys added; fewer if the host was slow
+	Changed int                  `json:"keys_changed"`                       // keys added here, or changed by churn
+	Within  float64              `json:"within_seconds"`                     // longest time of a lookup
 	Tails   float64              `json:"tail_bytes_per_change_and_receiver"` // the part of All.Bytes that tails take
 	Asked   float64              `json:"messages_a_key"`                     // query messages of all peers, per key waited for
 	All     Freshness            `json:"all"`
-	Classes map[string]Freshness `json:"classes"` // by the class of the finder's link
+	Classes map[string]Freshness `json:"classes"` // figures by the class of the finder's link
 }
 
 // Freshness measures how soon the peers of some links found keys that others had just added. A time that is null is
 // longer than Adds.Within.
 type Freshness struct {
-	Keys      int      `json:"keys"`          // waited for
-	Never     int      `json:"never_found"`   // within Adds.Within
+	Keys      int      `json:"keys"`          // keys waited for
+	Never     int      `json:"never_found"`   // keys not found within Adds.Within
 	Wrong     int      `json:"wrong_holders"` // peers named, other than the one that added the key
 	Recall    *float64 `json:"recall"`
-	P50       *float64 `json:"p50_ms"` // from the end of Add to the find that named the holder
+	P50       *float64 `json:"p50_ms"` // time from the end of Add to the find that named the holder
 	P99       *float64 `json:"p99_ms"`
-	Bytes     float64  `json:"bytes_per_change_and_receiver"` // of summaries and tails, with all that pubsub needs
-	BudgetUse float64  `json:"link_budget_use_max"`           // of a link to these peers in its worst window
+	Bytes     float64  `json:"bytes_per_change_and_receiver"` // bytes of summaries and tails, with pubsub's own bytes
+	BudgetUse float64  `json:"link_budget_use_max"`           // largest share of a link's budget used in a window
 }
 
 // adds has every peer add new keys while queries run, and others wait for each at once.
 type adds struct {
 	r       *run
 	length  time.Duration
-	randoms []*rand.Rand // by member
+	randoms []*rand.Rand // sources of randomness, by member
 	byClass [][]*member  // finders, by class of link
 	lookups errgroup.Group
 
@@ -65,15 +65,15 @@ type adds struct {
 	ended  time.Duration // since began
 	mu     sync.Mutex
 	added  int
-	sought []sought // by class of the finder's link
+	sought []sought // counts, by class of the finder's link
 }
 
 // sought counts the lookups by peers of one class of link.
 type sought struct {
-	took         []time.Duration // of lookups that found the holder
+	took         []time.Duration // times of the lookups that found the holder
 	never, wrong int
 
-	bytes uint64  // of summaries sent to these peers
+	bytes uint64  // bytes of summaries and tails sent to these peers
 	use   float64 // largest share of its budget that a link to them used
 }
 
@@ -132,7 +132,8 @@ func (a *adds) run(ctx context.Context, m *member, rng *rand.Rand) {
 	}
 }
 
-// add has a peer add a key, and one other peer of each class of link wait for it, unless too many keys are awaited.
+// add has peer m add a key, and a peer of each class wait for it. Above mostSought keys a second, only some are
+// awaited.
 func (a *adds) add(ctx context.Context, m *member, key []byte, rng *rand.Rand) {
 	var finders []*member
 	for _, all := range a.byClass {
@@ -219,6 +220,7 @@ func (a *adds) count() {
 	}
 }
 
+// report sums up the lookups for each class of link, and over all classes.
 func (a *adds) report() *Adds {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -30,7 +30,7 @@ type cast interface {
 	join(ctx context.Context) error
 	// begin has the online peers announce their keys. Systems that pay for each key announce only the given keys.
 	begin(ctx context.Context, keys [][][]byte) error
-	// settle waits until announcing is over, at most for the time most.
+	// settle waits until announcing is over, but no longer than most.
 	settle(ctx context.Context, most time.Duration) error
 	// leave ends a peer, come starts it again. The gate bars connections before leave, and allows them before come.
 	leave(p strategy.ID)
@@ -50,12 +50,12 @@ type cast interface {
 // Answer is the result of a query.
 type Answer struct {
 	Holders []peer.ID
-	First   time.Duration    // until the first of them was known; 0 where a comparison has no use for it
-	Found   time.Duration    // until the last of them was known
-	Over    time.Duration    // until the asker knew that there was nothing more to wait for; 0: it never does
-	Hops    int              // to the first of them; unknown, or 0 where a comparison has no use for it
-	Probes  int              // questions for the key
-	Wasted  int              // of the probes, those that found nothing
+	First   time.Duration    // time until the first holder was known; 0 where a comparison has no use for it
+	Found   time.Duration    // time until the last holder was known
+	Over    time.Duration    // time until the asker knew that there was nothing more to wait for; 0: it never does
+	Hops    int              // hops to the first holder; unknown, or 0 where a comparison has no use for it
+	Probes  int              // number of questions whether a peer holds the key
+	Wasted  int              // number of the probes that found nothing
 	Stats   *node.QueryStats // the node's figures of the query; nil: the asker is no node
 }
 
@@ -66,11 +66,11 @@ const unknown = sim.Unknown
 type nodes struct {
 	*stage
 	options []node.Option
-	ghosts  [][]wire.Record // that faulty peers make up
+	ghosts  [][]wire.Record // records that faulty peers make up, by peer
 	began   bool            // all nodes that are online at the start have begun
 
 	mu     sync.RWMutex  // guards faults and the members' nodes
-	faults []*fault.Peer // by peer; nil: no faulty peer runs
+	faults []*fault.Peer // faulty peers, by peer number; nil: no faulty peer runs
 }
 
 // nodes returns a cast of venn's nodes. The error matches ErrConfig: the plan has something that nodes cannot do.
@@ -142,7 +142,7 @@ func (v *nodes) begin(ctx context.Context, _ [][][]byte) error {
 // settled is the time without new bytes of summaries after which settle waits no longer for a node.
 const settled = 5 * time.Second
 
-// settle waits until every peer knows every other and has learned nothing more for settled, at most for the time most.
+// settle waits until every peer knows every other and has learned nothing more for settled, but no longer than most.
 func (v *nodes) settle(ctx context.Context, most time.Duration) error {
 	end := time.Now().Add(most)
 	return v.together(Spreading, func(i int) error {
@@ -243,9 +243,10 @@ func (v *nodes) change(ctx context.Context, c sim.Change) {
 	} else if n != nil {
 		_, _ = n.Remove(ctx, v.key(c.Key))
 	}
-	v.truth.change(c.Peer, c.Key, c.Held) // no effect where the node's store has done so
+	v.truth.change(c.Peer, c.Key, c.Held) // no effect if the node's store has made the change
 }
 
+// ask runs a query at the node of peer p. Without a node, the answer is empty.
 func (v *nodes) ask(ctx context.Context, p int, key uint32, all bool) (a Answer, err error) {
 	n := v.node(p)
 	if n == nil {
@@ -294,7 +295,7 @@ func (v *nodes) misbehave(p strategy.ID, kind string) error {
 	return err
 }
 
-// dishonest is the store of a peer that denies or claims keys, as its kind does.
+// dishonest is the store of an adversary that denies or claims keys, as its kind does.
 type dishonest struct {
 	*keys
 	plan *scenario.Plan

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	linksEach     = 8   // that a peer has on average by default
-	mostDrawnOnce = 100 // topologies drawn until one is connected
+	linksEach     = 8   // default mean number of links a peer
+	mostDrawnOnce = 100 // most topologies drawn until one is connected
 )
 
 // driven is a cast: a strategy that package drive runs on the hosts.
@@ -25,8 +25,8 @@ type driven struct {
 	network *drive.Network
 }
 
-// driven returns a cast that plays a strategy. With whole, its links must connect all peers. Errors match ErrConfig, or
-// come from the strategy's Open.
+// driven returns a cast that plays a strategy. If whole is true, its links must connect all peers. Errors match
+// ErrConfig, or come from the strategy's Open.
 func (t *stage) driven(s strategy.Strategy, whole bool) (cast, error) {
 	d, opened := &driven{stage: t}, t.edges(&s)
 	if n := t.plan.Data.Peers(); whole && sim.Components(n, opened) > 1 {
@@ -83,7 +83,7 @@ func (d *driven) begin(context.Context, [][][]byte) error {
 	return nil
 }
 
-// settle waits until no peer sends or plans anything any more, at most for the time most: gossip never ends.
+// settle waits until no peer sends or plans anything any more, but no longer than most, because gossip never ends.
 func (d *driven) settle(ctx context.Context, most time.Duration) error {
 	return d.network.Settle(ctx, most)
 }

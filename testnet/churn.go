@@ -24,9 +24,9 @@ type Churn struct {
 	Minutes      float64        `json:"minutes"`
 	Removed      int            `json:"keys_removed"`
 	Added        int            `json:"keys_added"`
-	GraceSeconds float64        `json:"grace_seconds"` // for which a peer must have held a key to count as a holder
-	SummaryBytes uint64         `json:"summary_bytes"` // sent meanwhile by all peers, for any reason
-	PartsBytes   uint64         `json:"parts_bytes"`   // of the parts that deltas replaced meanwhile
+	GraceSeconds float64        `json:"grace_seconds"` // seconds for which a holder must have held a key to count
+	SummaryBytes uint64         `json:"summary_bytes"` // bytes that all peers sent of summaries meanwhile
+	PartsBytes   uint64         `json:"parts_bytes"`   // bytes of the parts that deltas replaced meanwhile
 	ShareOfParts float64        `json:"share_of_parts"`
 	Recall       []MinuteRecall `json:"recall_by_minute"`
 }
@@ -44,7 +44,7 @@ type churn struct {
 	length  time.Duration
 	changes []sim.Change
 	began   time.Time
-	ended   time.Duration // since began
+	ended   time.Duration // time since began
 
 	removed, added int
 	before         traffic
@@ -56,7 +56,7 @@ type traffic struct{ summaries, spared uint64 }
 
 func newChurn(r *run) *churn {
 	c := &churn{r: r, length: r.cfg.length(), changes: slices.Clone(r.plan.Script.Changes)}
-	for i := range c.changes { // delayed to the peer's next turn
+	for i := range c.changes { // each change is delayed to the peer's next turn
 		own := time.Duration(strategy.Scramble(uint64(c.changes[i].Peer)) % uint64(changeEvery))
 		turns := (c.changes[i].At - own + changeEvery - 1) / changeEvery
 		c.changes[i].At = own + max(0, turns)*changeEvery
@@ -109,6 +109,7 @@ func (c *churn) traffic(ctx context.Context) traffic {
 	return t
 }
 
+// report returns the changes and bytes meanwhile, and the recall by minute.
 func (c *churn) report() *Churn {
 	c.r.mu.Lock()
 	defer c.r.mu.Unlock()

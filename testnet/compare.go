@@ -26,11 +26,11 @@ type Comparison struct {
 	Peers     int         `json:"peers"`
 	Keys      int         `json:"keys"`
 	Holdings  int         `json:"holdings"`
-	Queries   int         `json:"queries"` // of each kind
+	Queries   int         `json:"queries"` // number of queries of each kind
 	Seed      uint64      `json:"seed"`
 	Transport Transport   `json:"transport"`
 	Rows      []SystemRow `json:"rows"`
-	Stopped   string      `json:"interrupted,omitempty"` // why it ended before its end
+	Stopped   string      `json:"interrupted,omitempty"` // why the comparison ended before its end
 }
 
 // SystemRow is the result of one system. Messages are writes to its streams, bytes the bytes written, both counted by
@@ -39,8 +39,8 @@ type SystemRow struct {
 	System           string    `json:"strategy"`
 	Note             string    `json:"note,omitempty"`
 	Padded           bool      `json:"padded,omitempty"`    // see System
-	JoinBytes        float64   `json:"join_bytes_per_peer"` // sent to join the network, before anything is announced
-	Announced        int       `json:"announced"`           // holdings
+	JoinBytes        float64   `json:"join_bytes_per_peer"` // bytes sent to join the network, before any announcement
+	Announced        int       `json:"announced"`           // number of holdings announced
 	AnnounceSeconds  float64   `json:"announce_seconds"`
 	AnnounceBytes    float64   `json:"announce_bytes_per_holding"` // if Marginal, the slope between two announcements
 	AnnounceMessages float64   `json:"announce_messages_per_holding"`
@@ -55,9 +55,9 @@ type FindStats struct {
 	Queries  int     `json:"queries"`
 	Recall   float64 `json:"recall"`
 	Wrong    int     `json:"wrong_holders"`
-	P50      float64 `json:"latency_ms_p50"` // until the last holder found was known, or until the asker gave up
+	P50      float64 `json:"latency_ms_p50"` // time until the last holder found was known, or the asker gave up
 	P99      float64 `json:"latency_ms_p99"`
-	Over     float64 `json:"over_ms_p50,omitempty"` // until the asker knew that the query was over; 0: most never did
+	Over     float64 `json:"over_ms_p50,omitempty"` // time until the asker knew that it was over; 0: most never did
 	Messages float64 `json:"messages_per_query"`
 	Bytes    float64 `json:"bytes_per_query"`
 }
@@ -126,7 +126,7 @@ type contest struct {
 
 // run runs one system from its start to its end.
 func (c *comparison) run(ctx context.Context, s System) (row SystemRow, err error) {
-	before := inUse() // by the data and the rest of the process
+	before := inUse() // memory used by the data and the rest of the process
 	t := &contest{of: c, stage: newStage(c.cfg, c.plan), system: s}
 	defer t.close()
 	row = SystemRow{System: s.Name, Note: s.Note, Padded: s.Padded}
@@ -261,7 +261,7 @@ type series struct {
 	queries []query
 	asked   []asked
 	over    []time.Duration
-	volume  // sent meanwhile
+	volume  // messages and bytes sent meanwhile
 	done    int
 }
 
@@ -273,7 +273,7 @@ func (a *series) stats() FindStats {
 	}
 }
 
-// ask runs the queries numbered from to to-1 of a series.
+// ask runs the queries of a series whose numbers k satisfy from ≤ k < to.
 func (t *contest) ask(ctx context.Context, a *series, from, to int) error {
 	ours := func(id protocol.ID) bool { return t.cast.upkeep(id) || t.cast.query(id) }
 	before := t.sent(ours)

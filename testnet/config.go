@@ -20,28 +20,28 @@ import (
 type Config struct {
 	Peers   int    // 0: all of the data; else at least 2
 	Data    string // path of a table or folder of collections, see package workload; "": the Debian data
-	Chunk   uint64 // bytes of a file per key; 0: 16 KiB
-	Queries int    // of each kind; 0: 1000
+	Chunk   uint64 // bytes of a file that make one key; 0: 16 KiB
+	Queries int    // number of queries of each kind; 0: 1000
 	// QueriesLike is the rule of package holdings by which queries are drawn, or the path of a log of seconds, peers
 	// and keys. The log's times are ignored. "": uniform.
 	QueriesLike  string
 	Begin        int           // number of first peers, at which all others begin; 0: 1
-	Links        link.Mix      // nil: link.DefaultMix
-	Transport    Transport     // "": TCP
-	Shape        bool          // TCP lines have their classes' rates and 10 ms of latency; else the machine's
-	Seed         uint64        // of collections, queries, link classes and identities
-	Warmup       time.Duration // from the mesh's forming to the first query; 0: DefaultWarmup, negative: none
-	SummaryShare float64       // of the slower end's declared rate, for summaries; 0: a third
-	Memory       int           // bytes that each peer may keep of others, from MinMemory; 0: the node's default
-	Connections  int           // that each peer makes and accepts at most, from MinConnections; 0: the node's default
-	Origins      int           // peers whose summaries each peer may keep; 0: the node's default
+	Links        link.Mix      // classes of lines with their weights; nil: link.DefaultMix
+	Transport    Transport     // transport between peers; "": TCP
+	Shape        bool          // TCP lines get their classes' rates and 10 ms of latency; false: the machine's
+	Seed         uint64        // seed of collections, queries, link classes and identities
+	Warmup       time.Duration // time from the mesh's forming to the first query; 0: DefaultWarmup, negative: none
+	SummaryShare float64       // share of the slower end's declared rate that summaries may take; 0: a third
+	Memory       int           // bytes that each peer may keep of others, at least MinMemory; 0: the node's default
+	Connections  int           // most connections of a peer, at least MinConnections; 0: the node's default
+	Origins      int           // most peers whose summaries a peer may keep; 0: the node's default
 	NoShare      bool          // nodes share no cache of decoded summaries: slower, the same bytes and answers
 	Churn        float64       // share of every collection that changes in a minute while queries run, from 0 to 1
-	Adds         float64       // new keys a second that each peer adds while queries run, for others to find at once; at most MaxAdds
-	Minutes      float64       // of Churn and Adds, over which queries are spread; 0: 5. Without both, no pacing
-	Faulty       int           // further peers that misbehave, see package fault
-	FindTimeout  time.Duration // of one query; 0: DefaultFindTimeout
-	Timeout      time.Duration // of the whole run, which then reports its figures so far; 0: none
+	Adds         float64       // keys a second that each peer adds while queries run, and others seek; at most MaxAdds
+	Minutes      float64       // minutes of Churn and Adds; queries are spread over them; 0: 5. Without both, no pacing
+	Faulty       int           // number of further peers that misbehave, see package fault
+	FindTimeout  time.Duration // longest time of one query; 0: DefaultFindTimeout
+	Timeout      time.Duration // longest time of the whole run, which then reports its figures so far; 0: no limit
 	Part         Part          // selects the peers that run in this process; the zero value: all
 
 	// Progress, if not nil, receives the progress of the run. It is called from Run's goroutine.
@@ -81,8 +81,8 @@ const (
 const slowLine = 1_000_000
 
 // DefaultWarmup returns the warm-up for the given number of peers. It is 30 s, and beyond 120 peers in proportion,
-// because a slow line takes that long to carry a sample of each. Where no line is faster than 1 Mbit/s it is twice as
-// long: nobody carries more than that for the others.
+// because a slow line takes that long to carry a sample of each peer. If no line is faster than 1 Mbit/s, it is twice
+// as long, because no peer carries more than that for others.
 func DefaultWarmup(peers int, links link.Mix) time.Duration {
 	warmup := 30 * time.Second * time.Duration(max(peers, 120)) / 120
 	if slices.ContainsFunc(links, func(c link.Class) bool { return c.Rate > slowLine }) {

@@ -25,26 +25,26 @@ import (
 // Network is the name under which the nodes of a testnet meet.
 const Network = scenario.Network
 
-const cacheBytes = 1 << 25 // of decoded summaries that no node holds just now, shared by all
+const cacheBytes = 1 << 25 // bytes of decoded summaries that no node holds just now; all nodes share the cache
 
 // crew are the peers of a run in this process, each on a host of its own.
 type crew struct {
-	roster  roster // of all peers of the run
+	roster  roster // numbers of all peers of the run
 	wires   *wires
-	members []*member // ascending
+	members []*member // ascending by number
 }
 
 // member is one peer: its host, and its facts as known from outside.
 type member struct {
 	number int
 	name   string
-	class  int // of its line
+	class  int // index of its line's class
 	host   host.Host
 	line   *link.Line
 	meter  *meter
 	conns  connections
 	keys   *keys
-	node   *node.Node // nil: it runs none
+	node   *node.Node // nil: it runs no node
 }
 
 // open makes the host of the next member. The windows of its meter begin at since.

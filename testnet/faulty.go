@@ -16,21 +16,21 @@ import (
 )
 
 const (
-	victims = 5  // peers that a faulty peer is linked with, at most
-	ghosts  = 32 // default number of peers that it names and that do not exist
+	victims = 5  // most peers that a faulty peer is linked with
+	ghosts  = 32 // default number of made-up peers that a faulty peer names
 )
 
 // faulty is a peer that misbehaves.
 type faulty struct {
 	number int
-	kind   string // of a scenario's adversaries
+	kind   string // kind of a scenario's adversaries
 	host   host.Host
-	ghosts []wire.Record // that it makes up
-	every  time.Duration // between two misdeeds; 0: strategy.MisdeedEvery
+	ghosts []wire.Record // records of peers that it makes up
+	every  time.Duration // time between two misdeeds; 0: strategy.MisdeedEvery
 }
 
-// start has the peer misbehave. It is linked with some of the members that may be harmed, and claims the keys of the
-// first of them. Where nobody may be harmed it does nothing, and the peer is nil.
+// start has the peer misbehave. It is linked with members that may be harmed, and claims the keys of the first of them.
+// If no member may be harmed, start does nothing and returns nil.
 func (f *faulty) start(c *crew, rng *rand.Rand, harmed func(number int) bool) (*fault.Peer, error) {
 	cfg := f.config(rng)
 	for _, j := range rng.Perm(len(c.members)) {

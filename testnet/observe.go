@@ -22,8 +22,8 @@ type Observer interface {
 type Running struct {
 	Number int
 	Name   string
-	Class  string // of its line
-	Rate   uint64 // of its line, bit/s
+	Class  string // class of its line
+	Rate   uint64 // rate of its line, bit/s
 	Node   *node.Node
 	// Change removes some of its keys and adds some that other peers hold, drawn at random, and returns the numbers.
 	// The judge does not know of these changes: later figures are not right.

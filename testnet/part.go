@@ -53,7 +53,7 @@ func (p Part) peers(all int) int {
 	return (all - p.I + p.Of - 1) / p.Of
 }
 
-// place is the address of a part: it listens for other parts on the port, for its peers on the ports above it.
+// place is the address of a part. The part listens for other parts on the port, for its peers on the ports above it.
 type place struct {
 	host string
 	port int
@@ -69,7 +69,7 @@ func (p Part) places(peers int) ([]place, error) {
 	if p.Of > peers {
 		return nil, fmt.Errorf("%w: %d parts for %d peers", ErrConfig, p.Of, peers)
 	}
-	each := (peers+p.Of-1)/p.Of + 1 // ports
+	each := (peers+p.Of-1)/p.Of + 1 // ports of a part
 	items := strings.Split(p.At, ",")
 	taken := make(map[place]int)
 	all := make([]place, p.Of)

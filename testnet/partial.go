@@ -17,12 +17,12 @@ import (
 type partial struct {
 	Phase       Phase
 	Interrupted string        // why the run ended before its end
-	Notes       []string      // for the reader
+	Notes       []string      // notes for the reader
 	Members     int           // peers that were started
-	Converged   time.Duration // from the start until each of them held every other's sample; 0: not known
+	Converged   time.Duration // time from the start until each member held every other's sample; 0: not known
 	Failed      int           // queries that ended with an error
-	Asking      time.Duration // that queries have taken
-	Classes     []classSums   // in the order of Config.Links
+	Asking      time.Duration // time that queries have taken
+	Classes     []classSums   // sums by class, in the order of Config.Links
 
 	Summaries uint64 // bytes sent of summaries, with all that pubsub needs
 	Sums
@@ -32,7 +32,7 @@ type partial struct {
 type classSums struct {
 	Peers                      int
 	Parts, Bytes, FalseMatches float64 // held at the end of the run
-	Asked                      []asked // their queries
+	Asked                      []asked // queries of these peers
 }
 
 const reportTime = 10 * time.Second

@@ -47,14 +47,14 @@ func (s *step) UnmarshalText(b []byte) error {
 
 // Times and limits of parts.
 const (
-	partsCome  = 5 * time.Minute        // for the address of a part to be known, and for its first answer
-	partsTell  = 2 * time.Minute        // for all reports to be known
-	partsGo    = 10 * time.Second       // for all parts to see that they may go
-	partsLook  = 100 * time.Millisecond // between two requests to another part, with fewer than fewParts
+	partsCome  = 5 * time.Minute        // longest wait for a part's address, and for its first answer
+	partsTell  = 2 * time.Minute        // longest wait for all reports, and for part 0 to merge them
+	partsGo    = 10 * time.Second       // longest wait until all parts have seen that they may go
+	partsLook  = 100 * time.Millisecond // time between two requests to a part, with fewer than fewParts
 	fewParts   = 8
-	maxReport  = 64 << 20         // bytes
-	lookWithin = 20 * time.Second // for an answer of a part that may be busy
-	partSlow   = time.Minute      // for which requests to a part may time out
+	maxReport  = 64 << 20         // largest report, in bytes
+	lookWithin = 20 * time.Second // longest wait for an answer of a part that may be busy
+	partSlow   = time.Minute      // longest time for which requests to a part may time out
 )
 
 // partLost is the longest time for which a part may be gone: nothing listens, or its host is gone.
@@ -66,7 +66,7 @@ type partState struct {
 	Part   int             `json:"part"`
 	Start  uint64          `json:"start"` // drawn when the part started: another number means another process
 	Step   step            `json:"phase"`
-	Ended  string          `json:"ended,omitempty"`  // why it ended before its end
+	Ended  string          `json:"ended,omitempty"`  // why the part ended before its end
 	Report json.RawMessage `json:"report,omitempty"` // a partial, from the step reported on
 }
 
@@ -75,7 +75,7 @@ type partState struct {
 type parts struct {
 	part      Part
 	run       string // hash of the options and the data
-	classes   int    // of links
+	classes   int    // number of link classes
 	transport Transport
 	places    []place
 	addresses []netip.Addr
@@ -88,9 +88,9 @@ type parts struct {
 
 	mu      sync.Mutex
 	own     partState
-	answer  []byte        // own as JSON, as the others get it
-	others  []partState   // their last states
-	lost    []bool        // gives no answer any more
+	answer  []byte        // own state as JSON, as the others get it
+	others  []partState   // last states of the other parts, by part
+	lost    []bool        // parts that give no answer any more
 	changed chan struct{} // closed, and made again, when others or lost change
 }
 
@@ -196,7 +196,7 @@ func (p *parts) look(ctx context.Context, i int) {
 // requests a second at most.
 func (p *parts) every() time.Duration { return partsLook * time.Duration(1+p.part.Of/fewParts) }
 
-// patience returns the time without an answer after which a part is lost, by its latest error. came: it has answered.
+// patience returns the time without an answer after which a part is lost. came tells whether it has ever answered.
 func patience(came bool, err error) time.Duration {
 	var slow net.Error
 	switch {
@@ -310,7 +310,7 @@ func (p *parts) reach(ctx context.Context, s step) error {
 	return p.until(ctx, func(i int) bool { return p.others[i].Step >= s })
 }
 
-// until waits until of is true for all other parts. It calls of with the mutex held.
+// until waits until the function of returns true for all other parts. It calls of with the mutex held.
 func (p *parts) until(ctx context.Context, of func(i int) bool) error {
 	for {
 		p.mu.Lock()

@@ -72,7 +72,7 @@ func (t *stage) castOf(s strategy.Strategy) (cast, error) {
 type play struct {
 	*stage
 
-	mu      sync.Mutex // of the fields below
+	mu      sync.Mutex // guards the fields below
 	queries []sim.Query
 	wrong   int
 	seconds []sim.Second

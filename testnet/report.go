@@ -11,36 +11,36 @@ import (
 // Report is the result of a run. A null figure is not known.
 type Report struct {
 	Peers     int       `json:"peers"`
-	Keys      int       `json:"keys"` // distinct
+	Keys      int       `json:"keys"` // number of distinct keys
 	Holdings  int       `json:"holdings"`
 	Seed      uint64    `json:"seed"`
 	Transport Transport `json:"transport"`
 	Shaped    bool      `json:"shaped,omitempty"` // lines had their classes' rates, both ways
 
-	Parts  int    `json:"parts,omitempty"`  // processes that the peers ran in, where these were several
-	Part   string `json:"part,omitempty"`   // "I/N" where all figures are of the peers of one part alone
+	Parts  int    `json:"parts,omitempty"`  // processes that the peers ran in, if several
+	Part   string `json:"part,omitempty"`   // "I/N" if all figures are of the peers of one part alone
 	Merged bool   `json:"merged,omitempty"` // part 0's report includes the figures of this part
 
-	Phase       Phase    `json:"phase"`                 // the last that the run reached
-	Interrupted string   `json:"interrupted,omitempty"` // why it ended before its end
+	Phase       Phase    `json:"phase"`                 // last phase that the run reached
+	Interrupted string   `json:"interrupted,omitempty"` // why the run ended before its end
 	Notes       []string `json:"notes,omitempty"`       // further notes for a reader
 
 	WallSeconds        float64  `json:"wall_seconds"`
-	ConvergenceSeconds *float64 `json:"convergence_seconds"` // from the start until every peer holds every other's sample
+	ConvergenceSeconds *float64 `json:"convergence_seconds"` // time until every peer holds every other's sample
 
 	Queries          int     `json:"queries"`
-	QueriesLike      string  `json:"queries_like"`  // rule by which they were drawn, or log
-	QueryErrors      int     `json:"query_errors"`  // of the queries, those that ended with an error
-	WrongHolders     int     `json:"wrong_holders"` // named by answers, but without the key
+	QueriesLike      string  `json:"queries_like"`  // rule by which queries were drawn, or their log
+	QueryErrors      int     `json:"query_errors"`  // queries that ended with an error
+	WrongHolders     int     `json:"wrong_holders"` // peers named by answers that lacked the key
 	FindOne          FindOne `json:"find_one"`
 	FindAll          FindAll `json:"find_all"`
-	Costs                    // of all queries
-	LatencyMillis    Latency `json:"latency_ms"` // of all queries, from start to end
+	Costs                    // means over all queries
+	LatencyMillis    Latency `json:"latency_ms"` // times of all queries, from start to end
 	QueriesPerSecond float64 `json:"queries_per_second"`
 
-	Classes map[string]Class `json:"classes"` // of links, by name
+	Classes map[string]Class `json:"classes"` // figures by the name of the link class
 
-	SummaryBytes float64 `json:"summary_bytes_per_peer"` // sent: summaries with all that pubsub needs
+	SummaryBytes float64 `json:"summary_bytes_per_peer"` // bytes sent of summaries, with all that pubsub needs
 	Sums
 	Churn *Churn `json:"churn,omitempty"` // nil: collections stayed as they were
 	Adds  *Adds  `json:"adds,omitempty"`  // nil: nobody added new keys
@@ -49,34 +49,34 @@ type Report struct {
 	GoroutinesLeft *int `json:"goroutines_left"`
 }
 
-// Sums are figures of the peers of one process or of several: they add up, or the greatest counts.
+// Sums are figures of the peers of one process or of several. Merging adds a figure up, or takes the greatest.
 type Sums struct {
-	PubsubBytes   uint64            `json:"pubsub_bytes"`        // of parts of summaries that came by pubsub
-	DirectBytes   uint64            `json:"direct_bytes"`        // of parts fetched directly
-	LinkBudgetUse float64           `json:"link_budget_use_max"` // worst window of any pair of peers and direction
-	ProtocolBytes map[string]uint64 `json:"protocol_bytes"`      // sent, by libp2p protocol
+	PubsubBytes   uint64            `json:"pubsub_bytes"`        // bytes of parts of summaries that came by pubsub
+	DirectBytes   uint64            `json:"direct_bytes"`        // bytes of parts fetched directly
+	LinkBudgetUse float64           `json:"link_budget_use_max"` // use of a link's budget in the worst window
+	ProtocolBytes map[string]uint64 `json:"protocol_bytes"`      // bytes sent, by libp2p protocol
 
-	ConnectionsMax int              `json:"connections_max"` // of any peer at any time
+	ConnectionsMax int              `json:"connections_max"` // most connections of any peer at any time
 	Neighbours     judge.Neighbours `json:"neighbours"`
 
 	EpochsPublished int    `json:"epochs_published"` // summaries that the peers made of their own
 	Deltas          int    `json:"deltas"`           // epochs of others that peers learned by deltas
-	DeltaBytes      uint64 `json:"delta_bytes"`      // of these, with headers
-	FullBytes       uint64 `json:"full_bytes"`       // of the parts that deltas replaced
+	DeltaBytes      uint64 `json:"delta_bytes"`      // bytes of these deltas, with headers
+	FullBytes       uint64 `json:"full_bytes"`       // bytes of the parts that deltas replaced
 
 	Refused map[string]uint64 `json:"refused"` // messages of all nodes, by reason
-	Wronged uint64            `json:"wronged"` // of these, messages of members that do not misbehave
-	Dropped map[string]uint64 `json:"dropped"` // by the queue that was full; "connections" counts those closed for others
+	Wronged uint64            `json:"wronged"` // refused messages of members that do not misbehave
+	Dropped map[string]uint64 `json:"dropped"` // messages by full queue; "connections": those closed for others
 
-	MemoryBytes uint64 `json:"memory_bytes"` // obtained from the system
+	MemoryBytes uint64 `json:"memory_bytes"` // bytes obtained from the system
 }
 
 // Costs are means over queries; nil where there were none.
 type Costs struct {
 	ProbesPerQuery   *float64 `json:"probes_per_query"`       // confirmations asked
-	FalseProbes      *float64 `json:"false_probes_per_query"` // of the probes, those that found nothing
+	FalseProbes      *float64 `json:"false_probes_per_query"` // confirmations that found nothing
 	MessagesPerQuery *float64 `json:"messages_per_query"`     // requests and answers
-	HoldersPerQuery  *float64 `json:"holders_per_query"`      // found
+	HoldersPerQuery  *float64 `json:"holders_per_query"`      // holders found
 }
 
 // FindOne sums up the queries that want one holder.
@@ -101,7 +101,7 @@ type Latency struct {
 // Class sums up the peers of one link class: their queries and, as means over the peers, their knowledge at the end of
 // the run.
 type Class struct {
-	Rate          uint64   `json:"rate"` // bit/s
+	Rate          uint64   `json:"rate"` // rate of the links, bit/s
 	Peers         int      `json:"peers"`
 	PartsHeld     float64  `json:"parts_held"`
 	BytesHeld     float64  `json:"bytes_held"`

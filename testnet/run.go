@@ -16,10 +16,10 @@ import (
 
 const (
 	meshLinks   = 2                      // links that every peer has once the mesh has formed
-	meshTimeout = 30 * time.Second       // for the mesh to form; then the run goes on, with a note
-	pollEvery   = 500 * time.Millisecond // of the nodes' status
+	meshTimeout = 30 * time.Second       // longest wait for the mesh to form; then the run goes on, with a note
+	pollEvery   = 500 * time.Millisecond // time between two polls of the nodes' status
 	parallel    = 16                     // queries under way at one time, and nodes asked for their status
-	settleTime  = time.Minute            // for goroutines to end: it is waited for only while some are left
+	settleTime  = time.Minute            // longest wait for goroutines to end, if some are left
 )
 
 // Phase is a phase of a run.
@@ -53,9 +53,9 @@ type run struct {
 
 	mu        sync.Mutex // figures polled while queries run
 	converged time.Duration
-	asked     [][]asked     // by class of the asker's link
+	asked     [][]asked     // queries asked, by class of the asker's link
 	failed    int           // queries that ended with an error
-	asking    time.Duration // that queries have taken
+	asking    time.Duration // time that queries have taken
 	notes     []string
 }
 
@@ -216,7 +216,7 @@ func (r *run) held(all []node.Status) (held, wanted int) {
 	return held, wanted
 }
 
-// known notes when every peer holds the samples of all others.
+// known notes the time at which every peer first holds the samples of all others.
 func (r *run) known(all []node.Status) {
 	n := 0
 	for _, s := range all {

@@ -22,10 +22,10 @@ type stage struct {
 	cfg   Config // how hosts and nodes are made
 	gate  *gate
 	parts *parts          // nil: all peers are members
-	all   []peer.AddrInfo // peers, also of other processes
+	all   []peer.AddrInfo // all peers, also those of other processes
 	cast  cast            // nil: none has been opened yet
 	aside []*outsider     // faulty peers beside the plan's
-	began time.Time       // from which bytes are counted in windows
+	began time.Time       // time from which bytes are counted in windows
 }
 
 // newStage makes a stage without hosts. The caller closes it.
@@ -113,8 +113,8 @@ func (t *stage) together(phase Phase, do func(i int) error) error {
 	return group.Wait()
 }
 
-// feed runs queries by number, a limited number at one time and one every interval, until ctx ends. It returns the
-// first error.
+// feed runs the queries 0 to queries-1 until ctx ends, at most limit at one time. It starts one per interval of length
+// every. It returns the first error.
 func feed(ctx context.Context, queries, limit int, every time.Duration, query func(i int) error) error {
 	var group errgroup.Group
 	group.SetLimit(limit)

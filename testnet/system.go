@@ -24,7 +24,7 @@ type System struct {
 	Padded bool
 
 	// Announce is the largest number of holdings of the whole network that are announced, besides the holdings of keys
-	// that will be looked for. It is for systems that pay for each. 0: all of them.
+	// that will be looked for. It is for systems that pay for each holding. 0: all holdings.
 	Announce int
 	// Marginal means that a holding costs less the more there are. Its cost is then the slope between two
 	// announcements: of half of Announce and of Announce, one after the other.
@@ -35,15 +35,15 @@ type System struct {
 	// Open makes the peer of a place. The peer knows no others than Place.Begin.
 	Open func(Place) (Peer, error)
 
-	cast func(*stage) (cast, error) // in place of Upkeep, Query and Open
+	cast func(*stage) (cast, error) // makes the cast, in place of Upkeep, Query and Open
 }
 
 // Place is the surroundings of a peer of a System.
 type Place struct {
 	Number int
 	Host   host.Host
-	Begin  []peer.AddrInfo // peers before it
-	Rate   uint64          // of its line, bit/s
+	Begin  []peer.AddrInfo // earlier peers, at which it begins
+	Rate   uint64          // rate of its line, bit/s
 }
 
 // Peer is a peer of a System. Its methods are called from several goroutines, but Join and Announce one after the

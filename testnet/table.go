@@ -22,6 +22,7 @@ func (r *Report) WriteText(w io.Writer) error {
 	return p.Err
 }
 
+// writeOutcome writes the settings, notes, recall and latency.
 func (r *Report) writeOutcome(p *page.Page) {
 	over := string(r.Transport)
 	if r.Shaped {
@@ -112,6 +113,7 @@ func hundredths(v *float64) string {
 	return fmt.Sprintf("%.2f", *v)
 }
 
+// writeTraffic writes messages, bytes, connections, neighbours and memory.
 func (r *Report) writeTraffic(p *page.Page) {
 	left := "not counted: the peers still run"
 	if r.GoroutinesLeft != nil {
@@ -138,6 +140,7 @@ func (r *Report) writeTraffic(p *page.Page) {
 	}
 }
 
+// writeChurn writes changes and bytes while collections changed, and the recall by minute.
 func (r *Report) writeChurn(p *page.Page) {
 	c := r.Churn
 	if c == nil {

@@ -22,9 +22,8 @@ const (
 	buckets = int(window / grain)
 )
 
-// carriesSummaries reports whether the bytes of a protocol count against a link's budget for summaries. The bytes of
-// pubsub with all of its control messages do, of tails, and of parts fetched from a peer. The bytes of hellos,
-// confirmations and queries don't.
+// carriesSummaries reports whether the bytes of a protocol count against a link's budget for summaries. Pubsub with all
+// its control messages, tails, and parts fetched from a peer count. Hellos, confirmations and queries don't.
 func carriesSummaries(id protocol.ID) bool {
 	return isPubsub(id) || is(id, node.PartsID, node.TailsID)
 }
@@ -57,7 +56,7 @@ type meter struct {
 
 	mu        sync.Mutex
 	protocols map[protocol.ID]volume // sent; a write counts as a message
-	lines     map[peer.ID]*line      // of summaries, by receiver
+	lines     map[peer.ID]*line      // lines by receiver, with the bytes of summaries
 }
 
 func newMeter(start time.Time) *meter {

@@ -19,7 +19,7 @@ var errForeign = errors.New("testnet: no key of the data")
 // truth has the collections of all peers as a run goes on. All peers share it, and their keys. It is safe for
 // concurrent use.
 type truth struct {
-	data *sim.Data      // at the start
+	data *sim.Data      // collections at the start
 	plan *scenario.Plan // has the keys
 
 	mu   sync.RWMutex

@@ -29,7 +29,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/link"
 )
 
-// lineLatency is the default time that bytes take from one end to the other, of simulated links and of shaped lines.
+// lineLatency is the default one-way latency of simulated links and of shaped lines.
 const lineLatency = 10 * time.Millisecond
 
 // identity draws a peer's key.
@@ -105,7 +105,7 @@ type site struct {
 	number   int
 	key      crypto.PrivKey
 	up, down uint64         // rates of its line, bit/s
-	listens  netip.AddrPort // the zero value is loopback and any port
+	listens  netip.AddrPort // address on which it listens; the zero value is loopback and any port
 }
 
 // host makes a host and its line. The host lacks all that many hosts in one process do not need: no relay, no NAT, no
@@ -178,7 +178,7 @@ func (w *wires) dialled(from int, address string, to peer.ID) time.Duration {
 	return w.latency(w.roster.number(to), from)
 }
 
-// taken returns the latency of a connection that by has accepted from an address, and forgets the address.
+// taken returns the latency of a connection that peer by has accepted from an address, and forgets the address.
 func (w *wires) taken(address string, by int) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -205,8 +205,8 @@ func muxer() libp2p.Option {
 // megabytes, which a slow line would take minutes to carry.
 const systemBuffer = 32 << 10
 
-// shaped puts a connection on a line. It asks for the latency when the first bytes have come: by then the dialler is
-// known.
+// shaped puts a connection on a line. The line calls latency when the first bytes have arrived, because the dialler is
+// known by then.
 func shaped(c manet.Conn, line *link.Line, latency func() time.Duration) manet.Conn {
 	if b, ok := c.(interface {
 		SetReadBuffer(int) error
