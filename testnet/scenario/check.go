@@ -13,10 +13,10 @@ import (
 
 // Limits of a scenario: a plan keeps all that they limit in memory.
 const (
-	maxQueries = 10_000_000       // and as many in all crowds together
-	maxSize    = 1 << 28          // of each number in Collections: keys, size, copies
-	maxChanges = 20_000_000       // of collections, as estimated
-	longest    = 1000 * time.Hour // of a run, and of times in events
+	maxQueries = 10_000_000       // most queries of a scenario, and as many in all crowds together
+	maxSize    = 1 << 28          // largest number in Collections: keys, size, copies
+	maxChanges = 20_000_000       // most changes of collections, as estimated
+	longest    = 1000 * time.Hour // longest run, and longest time in an event
 )
 
 // check returns every fault.
@@ -102,7 +102,7 @@ func (s *Scenario) check() (faults []error) {
 }
 
 func (s *Scenario) checkAdversaries(fault func(bool, string, string, ...any), oneOf func(string, string, ...string)) {
-	number, identities := 0, 0 // of the earlier ones
+	number, identities := 0, 0 // sums over the earlier adversaries
 	for i, a := range s.Adversaries {
 		key := fmt.Sprintf("adversaries.%d.", i)
 		oneOf(key+"kind", a.Kind, kinds(AdversaryDocs)...)
@@ -113,6 +113,7 @@ func (s *Scenario) checkAdversaries(fault func(bool, string, string, ...any), on
 	}
 }
 
+// checkLatency finds faults of latencies. One of any two regions must give the latency between them.
 func (s *Scenario) checkLatency(fault func(bool, string, string, ...any), positive func(string, float64)) {
 	l := s.Latency
 	fault(time.Duration(l.Least) < time.Millisecond && (l.Least != 0 || l.Matrix == ""), "latency.least", "%v is below 1ms", l.Least)
@@ -142,6 +143,7 @@ func (s *Scenario) checkLatency(fault func(bool, string, string, ...any), positi
 	}
 }
 
+// checkEvents finds faults of the events, which must be in order of time. classes has the names of all line classes.
 func (s *Scenario) checkEvents(fault func(bool, string, string, ...any), share func(string, float64), oneOf func(string, string, ...string), short func(string, Duration, time.Duration), classes map[string]bool) {
 	cut, crowds := false, 0
 	for i, e := range s.Events {

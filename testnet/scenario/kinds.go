@@ -75,7 +75,7 @@ func (a *Adversary) invents() bool {
 	return slices.Contains([]string{Ghosts, Identities, Faulty}, a.Kind)
 }
 
-// OfAny reports whether any strategy can have adversaries of a kind.
+// OfAny reports whether every strategy can have adversaries of a kind.
 func OfAny(kind string) bool { return slices.Contains([]string{Silent, FreeRider, Censor, Liar}, kind) }
 
 func kinds(of []Doc) (out []string) {

@@ -54,13 +54,13 @@ func (l Latency) between(a, b int) time.Duration {
 	return time.Duration(l.Region[b].To[l.Region[a].Name])
 }
 
-const maxPlaces = 10_000 // of a matrix
+const maxPlaces = 10_000 // most places of a matrix
 
 // matrix reads measured latencies in milliseconds. It raises latencies below the least to it, and counts them.
 func (p *Plan) matrix(path string) ([][]time.Duration, error) {
 	const key = "latency.matrix"
 	var out [][]time.Duration
-	least := time.Duration(math.MaxInt64) // between two places
+	least := time.Duration(math.MaxInt64) // least latency between two places
 	err := p.table(key, path, 0, func(row []string) error {
 		if len(out) == maxPlaces {
 			return fmt.Errorf("more than %d places", maxPlaces)

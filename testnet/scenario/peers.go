@@ -67,7 +67,8 @@ func (p *Plan) peer(s strategy.Strategy, factory strategy.Factory, h strategy.Ho
 	return peer
 }
 
-// Claimed returns a function for the keys that a peer claims: of, and for each liar as many random keys besides.
+// Claimed returns a function for the keys that a peer claims: those of the function of. A liar adds as many random
+// keys.
 func (p *Plan) Claimed(of func(strategy.ID) []summary.Fingerprint) func(strategy.ID) []summary.Fingerprint {
 	if !slices.Contains(p.Adversaries, Liar) {
 		return of
@@ -86,7 +87,7 @@ func (p *Plan) Claimed(of func(strategy.ID) []summary.Fingerprint) func(strategy
 	}
 }
 
-// silent is a peer that takes everything in and never answers.
+// silent is a peer that ignores everything it receives.
 type silent struct{}
 
 func (silent) Step(time.Duration, strategy.Input) {}
@@ -137,7 +138,7 @@ type clock struct {
 	strategy.Host
 	peer  strategy.Peer
 	jumps []Jump
-	now   time.Duration // of the run
+	now   time.Duration // time of the run
 }
 
 func newClock(h strategy.Host, jumps []Jump) *clock { return &clock{Host: h, jumps: jumps} }

@@ -22,27 +22,27 @@ import (
 // Plan is a scenario with everything drawn from a seed. Both engines play it.
 type Plan struct {
 	*Scenario
-	Trial  int    // numbered from 0
-	Seed   uint64 // of this trial
+	Trial  int    // number of the trial, from 0
+	Seed   uint64 // seed of this trial
 	Data   *sim.Data
-	Names  []string // of the peers
-	Keys   [][]byte // by number; the last ones nobody holds at the start
-	Class  []int    // of lines, by peer
+	Names  []string // names of the peers
+	Keys   [][]byte // keys by number; nobody holds the last ones at the start
+	Class  []int    // class of line of each peer, as an index
 	Script sim.Script
 
-	Latency     func(a, b strategy.ID) time.Duration // one way
+	Latency     func(a, b strategy.ID) time.Duration // one-way latency between two peers
 	Edges       [][2]strategy.ID                     // links at the start; nil: they are drawn
 	Adversaries []string                             // kind by peer; "" for a good one
 	Invented    []strategy.Invented                  // identities that each adversary makes up, by peer
-	Jumps       [][]Jump                             // of clocks, by peer
+	Jumps       [][]Jump                             // jumps of clocks, by peer
 	Older       []bool                               // peers of the version before
 
-	least  time.Duration // latency
-	raised int           // latencies of a matrix that are below the least
+	least  time.Duration // least latency
+	raised int           // number of latencies of a matrix that are below the least
 
 	sorted  func() []uint32 // numbers of the keys, in the keys' order
-	extra   [][]byte        // the end of Keys: keys that nobody holds at the start
-	further int             // of them, keys that no change of the plan adds
+	extra   [][]byte        // end of Keys: keys that nobody holds at the start
+	further int             // number of extra keys that no change of the plan adds
 	peers   [][]span        // when each peer is online
 }
 
@@ -88,8 +88,8 @@ func (s *Scenario) Plan(trial int) (*Plan, error) {
 	return p, nil
 }
 
-// PlanOf draws the plan of the first trial of a scenario without a file, over data that has been read. The plan has
-// further keys besides, which nobody holds. It may have no query. Zero values of the scenario do not mean defaults.
+// PlanOf draws the plan of the first trial of a scenario without a file, over data that has been read. It adds a number
+// of further keys, which nobody holds. The plan may have no query. Zero values of the scenario do not mean defaults.
 func (s *Scenario) PlanOf(d *workload.Data, further int) (*Plan, error) {
 	p := &Plan{Scenario: s, Seed: strategy.TrialSeed(s.Seed, 0), further: further}
 	err := p.take(d)
@@ -278,7 +278,7 @@ func (p *Plan) chosen(share float64, class string, rng *rand.Rand) []strategy.ID
 // span is a time in which a peer is online.
 type span struct {
 	from, to time.Duration
-	killed   bool // at its end
+	killed   bool // the peer is killed at the end of the time
 }
 
 // moves draws sessions and absences, or reads them.
@@ -287,7 +287,7 @@ func (p *Plan) moves(n int) error {
 	if p.Sessions.Log != "" {
 		return p.sessions()
 	}
-	began := make([]time.Duration, n) // of the session under way; negative: the peer is away
+	began := make([]time.Duration, n) // start of the session under way; negative: the peer is away
 	for _, m := range (sim.Churn{
 		Median: time.Duration(p.Sessions.Median), Away: time.Duration(p.Sessions.Away), Shape: p.Sessions.Shape,
 	}).Moves(n, p.End(), p.random(leaving, 0)) {

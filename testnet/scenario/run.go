@@ -14,7 +14,7 @@ import (
 type Status struct {
 	Run, Runs int
 	What      string
-	Done      float64 // part of all
+	Done      float64 // share of all runs' work that is done
 }
 
 // Run is the result of one strategy in one trial, on either engine.
@@ -26,9 +26,9 @@ type Run struct {
 	Seed     uint64
 	sim.Report
 
-	Keys    int     // of a peer at the start, on average
+	Keys    int     // mean number of keys of a peer at the start
 	Allowed float64 // bytes a second that a peer might send for upkeep, connecting aside; 0: the strategy's default
-	Wall    float64 // seconds that it took; runs beside each other share the processors
+	Wall    float64 // seconds that the run took; runs beside each other share the processors
 	State   float64 // bytes of memory of a peer at the end; 0: not known, because other runs ran at the time
 }
 
@@ -44,7 +44,7 @@ type Figure struct {
 	Title string
 	Unit  string
 	Log   bool // drawn on a logarithmic axis
-	Share bool // at most 1
+	Share bool // the value is at most 1
 	Maybe bool // not every run has it
 }
 

@@ -26,69 +26,69 @@ type Scenario struct {
 	Name   string `toml:"-"` // name of the scenario's file, without folder and suffix
 	Folder string `toml:"-"` // folder of the scenario's file; relative paths in the file begin here
 
-	At    []Coordinate `toml:"-"` // of a point of a sweep: its values
-	Whole *Scenario    `toml:"-"` // of a point: the scenario with the sweep; else nil
+	At    []Coordinate `toml:"-"` // values of the sweep, if the scenario is a point of one
+	Whole *Scenario    `toml:"-"` // scenario with the sweep, if this is a point of one; else nil
 
-	Question   string   `toml:"question"`   // that it answers; required
-	Strategies []string `toml:"strategies"` // that are run; none: venn
-	Peers      int      `toml:"peers"`      // 0: 100, or all of the data
-	Trials     int      `toml:"trials"`     // each with a seed of its own, drawn from Seed; 0: 5
+	Question   string   `toml:"question"`   // question that the scenario answers; required
+	Strategies []string `toml:"strategies"` // names of the strategies to run; none: venn
+	Peers      int      `toml:"peers"`      // number of peers; 0: 100, or all of the data
+	Trials     int      `toml:"trials"`     // number of trials, each with a seed of its own, drawn from Seed; 0: 5
 	Seed       uint64   `toml:"seed"`
-	Warmup     Duration `toml:"warmup"`   // before the first query; 0: 60 s
-	Asking     Duration `toml:"asking"`   // over which the queries are spread; 0: 60 s
-	Patience   Duration `toml:"patience"` // of a query; 0: 10 s
+	Warmup     Duration `toml:"warmup"`   // time before the first query; 0: 60 s
+	Asking     Duration `toml:"asking"`   // time over which the queries are spread; 0: 60 s
+	Patience   Duration `toml:"patience"` // longest time of a query; 0: 10 s
 	All        bool     `toml:"all"`      // queries want every holder; else one
 	Undefended bool     `toml:"undefended"`
 	Rows       string   `toml:"rows"`       // rows of reports: figures over the trials, or trials; "": figures
 	Killed     float64  `toml:"killed"`     // share of the peers killed at once halfway through the warm-up: one event more
-	Strong     float64  `toml:"strong"`     // share of the peers with 100 Mbit/s that know everybody, the others have 1 Mbit/s; in place of lines
-	UpkeepAs   string   `toml:"upkeep_as"`  // strategy that runs first: the others may send as many bytes a second for upkeep as it did
+	Strong     float64  `toml:"strong"`     // share of peers with 100 Mbit/s that know everybody; others have 1 Mbit/s
+	UpkeepAs   string   `toml:"upkeep_as"`  // strategy that runs first; its upkeep in bytes a second limits the others'
 	Loss       float64  `toml:"loss"`       // share of packets lost; real hosts lose none
 	Reordered  float64  `toml:"reordered"`  // share of messages that later ones overtake; not on real hosts
 	Duplicated float64  `toml:"duplicated"` // share of messages that come twice; not on real hosts
 
 	Collections Collections        `toml:"collections"`
-	Lines       []Line             `toml:"lines"` // none: 10 Mbit/s each way for all
+	Lines       []Line             `toml:"lines"` // classes of lines; none: 10 Mbit/s each way for all
 	Latency     Latency            `toml:"latency"`
 	Links       Links              `toml:"links"`
 	Queries     Queries            `toml:"queries"`
 	Sessions    Sessions           `toml:"sessions"`
 	Changes     Changes            `toml:"changes"`
-	Parameters  map[string]float64 `toml:"parameters"` // of strategies, by name
+	Parameters  map[string]float64 `toml:"parameters"` // parameters of strategies, by name
 	Events      []Event            `toml:"events"`
 	Adversaries []Adversary        `toml:"adversaries"`
 	Windows     map[string]Window  `toml:"windows"` // parts of the run that have a recall of their own
-	Answers     map[string]Answer  `toml:"answers"` // by strategy
+	Answers     map[string]Answer  `toml:"answers"` // expected figures, by strategy
 	Sweep       map[string]any     `toml:"sweep"`   // lists of values by key, as parameters.bits = [2, 4]: see Points
 
-	sweeps []Setting // in their order
+	sweeps []Setting // sweeps in the order of the file
 	source source
-	files  fs.FS // nil: the machine's
+	files  fs.FS // nil: the machine's file system
 }
 
 // Collections set the keys that each peer holds.
 type Collections struct {
 	Data    string  `toml:"data"`    // "clusters" or "": made up; "debian"; or a table or folder as package workload reads
-	Keys    int     `toml:"keys"`    // clusters: of every peer; 0: 200
+	Keys    int     `toml:"keys"`    // clusters: keys of every peer; 0: 200
 	Size    int     `toml:"size"`    // clusters: peers that share an interest; 0: 50
-	Outside float64 `toml:"outside"` // clusters: part of a collection from all of the network; 0: 0.1
+	Outside float64 `toml:"outside"` // clusters: share of a collection drawn from the whole network; 0: 0.1
 	Zipf    float64 `toml:"zipf"`    // clusters: exponent of popularity; 0: 0.8
 	Copies  int     `toml:"copies"`  // clusters: holders of a key on average; 0: 5
-	Chunk   int     `toml:"chunk"`   // data: bytes of a file per key; 0: 1 MiB
+	Chunk   int     `toml:"chunk"`   // data: bytes of a file that make one key; 0: 1 MiB
 }
 
 // Line is a class of lines.
 type Line struct {
 	Name  string  `toml:"name"`
-	Share float64 `toml:"share"` // of the peers, relative to the other classes; 0: 1
+	Share float64 `toml:"share"` // share of the peers, relative to the other classes; 0: 1
 	Up    Rate    `toml:"up"`
 	Down  Rate    `toml:"down"`
 }
 
 // Latency is one of three kinds: by distance in a square, measured, or by region.
 type Latency struct {
-	Least  Duration `toml:"least"`  // 0: 10 ms; with a matrix, its least latency, from 1 ms
-	Most   Duration `toml:"most"`   // of the square; 0: 100 ms
+	Least  Duration `toml:"least"`  // least latency; 0: 10 ms; with a matrix, its least latency, from 1 ms
+	Most   Duration `toml:"most"`   // largest latency in the square; 0: 100 ms
 	Matrix string   `toml:"matrix"` // CSV of numbers in ms, one way: a row and a column a place; peers are placed by turns
 	Region []Region `toml:"region"`
 }
@@ -96,41 +96,41 @@ type Latency struct {
 // Region is the place of a share of the peers.
 type Region struct {
 	Name   string              `toml:"name"`
-	Share  float64             `toml:"share"`  // of the peers, relative to the others; 0: 1
-	Within Duration            `toml:"within"` // one way between two of its peers
-	To     map[string]Duration `toml:"to"`     // to the peers of another region, given in one of the two
+	Share  float64             `toml:"share"`  // share of the peers, relative to the other regions; 0: 1
+	Within Duration            `toml:"within"` // one-way latency between two of its peers
+	To     map[string]Duration `toml:"to"`     // latency to another region's peers, given in one of the two
 }
 
 // Links are the links of the peers at the start.
 type Links struct {
 	Kind   string  `toml:"kind"`   // random, small-world, power-law or star; "": random
-	Degree int     `toml:"degree"` // 0: 8; star: number of first peers, at which all others begin; 0: 1
+	Degree int     `toml:"degree"` // mean links of a peer; 0: 8; star: first peers, at which all others begin; 0: 1
 	Rewire float64 `toml:"rewire"` // small-world: share of links that go anywhere; 0: 0.1
 	Whole  bool    `toml:"whole"`  // links that do not connect all peers are an error
-	File   string  `toml:"file"`   // CSV of the links at the start, two peers a row, in place of drawn ones; nodes on real hosts choose theirs
+	File   string  `toml:"file"`   // CSV of the links, two peers a row, in place of drawn ones; real nodes ignore it
 }
 
 // Queries set which keys peers ask for.
 type Queries struct {
 	Rule    string  `toml:"rule"`    // interest, uniform, popular or zipf; "": interest
 	Outside float64 `toml:"outside"` // interest: share of the queries for keys of any peer; 0: 0.1
-	Number  int     `toml:"number"`  // 0: 500
-	Zipf    float64 `toml:"zipf"`    // of the rule zipf: exponent; 0: 0.8
+	Number  int     `toml:"number"`  // number of queries; 0: 500
+	Zipf    float64 `toml:"zipf"`    // zipf: exponent of popularity; 0: 0.8
 	Log     string  `toml:"log"`     // CSV of seconds, peer, key: replayed in place of a rule
-	Untimed bool    `toml:"-"`       // the log's times do not count
+	Untimed bool    `toml:"-"`       // the log's times are ignored
 }
 
 // Sessions set how peers come and go.
 type Sessions struct {
-	Median Duration `toml:"median"` // of a session; 0: nobody leaves
-	Away   Duration `toml:"away"`   // of an absence; 0: a tenth of a session
-	Shape  float64  `toml:"shape"`  // of the Weibull distribution of both; 0: 0.5
+	Median Duration `toml:"median"` // median length of a session; 0: nobody leaves
+	Away   Duration `toml:"away"`   // median length of an absence; 0: a tenth of a session
+	Shape  float64  `toml:"shape"`  // shape of the Weibull distribution of both; 0: 0.5
 	Log    string   `toml:"log"`    // CSV of peer, from, to in seconds: when each is online, in place of a distribution
 }
 
 // Changes set how collections change: a peer drops a key and adds another.
 type Changes struct {
-	Share float64 `toml:"share"` // of every collection, in a minute
+	Share float64 `toml:"share"` // share of every collection that changes in a minute
 	New   float64 `toml:"new"`   // share of the added keys that nobody held before
 }
 
@@ -138,23 +138,23 @@ type Changes struct {
 type Event struct {
 	At      Duration `toml:"at"`
 	Kind    string   `toml:"kind"`
-	Share   float64  `toml:"share"`   // of the peers
-	Of      string   `toml:"of"`      // only peers of a class of lines
-	Parts   int      `toml:"parts"`   // partition: into which the network falls; 0: 2
-	Back    Duration `toml:"back"`    // kill: after which the peers come back; 0: never
-	Queries int      `toml:"queries"` // crowd: for one key
-	Over    Duration `toml:"over"`    // crowd: in which the queries begin; join: in which the peers come
-	Down    Rate     `toml:"down"`    // slow
-	Up      Rate     `toml:"up"`      // slow
-	Lasts   Duration `toml:"lasts"`   // slow; 0: to the end
-	By      Duration `toml:"by"`      // clock: ahead
+	Share   float64  `toml:"share"`   // share of the peers that the event is for
+	Of      string   `toml:"of"`      // class of lines of these peers; "": all classes
+	Parts   int      `toml:"parts"`   // partition: number of parts into which the network falls; 0: 2
+	Back    Duration `toml:"back"`    // kill: time after which the peers come back; 0: never
+	Queries int      `toml:"queries"` // crowd: number of queries for one key
+	Over    Duration `toml:"over"`    // crowd: time over which the queries begin; join: over which the peers come
+	Down    Rate     `toml:"down"`    // slow: new rate down; 0: as before
+	Up      Rate     `toml:"up"`      // slow: new rate up; 0: as before
+	Lasts   Duration `toml:"lasts"`   // slow: time until the old rates return; 0: never
+	By      Duration `toml:"by"`      // clock: time by which it jumps ahead
 }
 
 // Adversary is a number of peers that misbehave.
 type Adversary struct {
 	Kind       string `toml:"kind"`
 	Number     int    `toml:"number"`
-	Identities int    `toml:"identities"` // that all of them make up together; 0: 32 each
+	Identities int    `toml:"identities"` // identities that all of them make up together; 0: 32 each
 }
 
 // Window is a part of the run: its start and its end.
@@ -235,6 +235,7 @@ func ParseIn(files fs.FS, path, text string) (*Scenario, error) {
 	return s, nil
 }
 
+// defaults fills in the defaults. It makes an event of Killed, and lines of Strong.
 func (s *Scenario) defaults() {
 	if len(s.Strategies) == 0 {
 		s.Strategies = []string{"venn"}

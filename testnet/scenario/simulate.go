@@ -18,7 +18,7 @@ import (
 
 // SimulateOptions set how Simulate runs. The result does not depend on them.
 type SimulateOptions struct {
-	Each     func(n int, do func(i int)) // as of sim.Config
+	Each     func(n int, do func(i int)) // runs a window's tasks, see sim.Config
 	Progress func(share float64)         // receives the progress of the run, from 0 to 1; may be nil
 	Upkeep   float64                     // bytes a second that a peer may send for upkeep; 0: the scenario's
 	Trace    io.Writer                   // receives the run's trace, see sim.Record; nil: no trace

@@ -59,7 +59,7 @@ func (s *Scenario) swept(key toml.Key) (Setting, error) {
 	return Setting{strings.Join(key[1:], "."), values}, nil
 }
 
-// table returns the scenario's text as nested tables.
+// table returns the scenario's text as nested tables, without its sweep.
 func (s *Scenario) table() (map[string]any, error) {
 	all := map[string]any{}
 	if _, err := toml.Decode(s.Text(), &all); err != nil {
@@ -69,7 +69,7 @@ func (s *Scenario) table() (map[string]any, error) {
 	return all, nil
 }
 
-// encoded returns the scenario of nested tables and sweeps.
+// encoded makes a scenario with a name from nested tables and sweeps.
 func (s *Scenario) encoded(all map[string]any, name string, sweeps []Setting) (*Scenario, error) {
 	var text bytes.Buffer
 	if err := toml.NewEncoder(&text).Encode(all); err != nil {

@@ -14,8 +14,8 @@ import (
 // Variable is the short name of a key that holds one value: sweeps, flags and tables name it so.
 type Variable struct {
 	Name string
-	Unit string // of its values
-	Key  string // of the scenario, as "sessions.median"
+	Unit string // unit of its values
+	Key  string // key of the scenario, as "sessions.median"
 	over bool   // values are above 0: 0 would mean the default
 }
 
@@ -61,7 +61,7 @@ func variableOf(key string) Variable {
 // Setting is a key of a scenario with the value that it has in all runs, or the values of a sweep.
 type Setting struct {
 	Key    string
-	Values []any // of TOML
+	Values []any // values as TOML has them
 }
 
 // ParseSetting reads "name=value,value…", of variables. Errors match ErrScenario.
@@ -124,6 +124,7 @@ type Coordinate struct {
 	unit  string
 }
 
+// coordinate returns the coordinate for a value of key. A text that is a duration becomes a number of seconds.
 func coordinate(key string, value any) Coordinate {
 	v := variableOf(key)
 	c := Coordinate{Name: v.Name, Value: value, label: fmt.Sprint(value), unit: v.Unit}
