@@ -108,7 +108,7 @@ func (s *nextSteps) Pop() any {
 	return last
 }
 
-// probe looks for keys. It returns the share of the keys that it found, and the mean questions in vain for a key.
+// probe looks for keys. It returns the share of the keys that it found, and the mean number of vain questions a key.
 func (c *collectionRun) probe(x *index.Index, held []*summary.Prefix) (found, wasted float64) {
 	asked, hits, vain := 0, 0, 0
 	var matches []int

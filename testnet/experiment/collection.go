@@ -32,15 +32,15 @@ func Collections() []Info {
 // CollectionRow is one number found: the mean of the trials.
 type CollectionRow struct {
 	Experiment string  `json:"experiment"`
-	Sweep      string  `json:"sweep"` // the variable; empty for none
-	At         float64 `json:"at"`    // and its value here
+	Sweep      string  `json:"sweep"` // name of the swept variable; empty without a sweep
+	At         float64 `json:"at"`    // value of the swept variable
 	Peers      int     `json:"peers"`
 	Case       string  `json:"case"` // a policy, a sketch
 	By         string  `json:"by,omitempty"`
-	Bytes      int     `json:"bytes,omitempty"` // of a summary, or of all known
+	Bytes      int     `json:"bytes,omitempty"` // bytes of a summary, or of all that is known
 	Quantity   string  `json:"quantity"`
 	Value      float64 `json:"value"`
-	Error      float64 `json:"standard_error"` // of the value; 0 with one trial
+	Error      float64 `json:"standard_error"` // standard error of the value; 0 with one trial
 	Trials     int     `json:"trials"`
 }
 
@@ -56,13 +56,13 @@ type CollectionResult struct {
 type collectionSetting struct {
 	Experiment string
 	Data       string
-	Contents   string // of the data
+	Contents   string // hash of the data's files
 	Peers      int
 	Sweep      string
 	At         float64
-	Slots      int     // of Neighbours
-	Bytes      int     // of a sketch; of a budget, unless Share sets it
-	Share      float64 // of a budget
+	Slots      int     // neighbours of a peer, for Neighbours
+	Bytes      int     // bytes of a sketch, or of a budget without Share
+	Share      float64 // budget as a share of the bytes of all summaries; 0: Bytes
 	Seed       uint64
 	Trial      int
 }
@@ -100,7 +100,7 @@ type measure struct {
 
 // collectionKind is a kind of experiment on collections.
 type collectionKind struct {
-	sweep string // the default
+	sweep string // default sweep
 	do    func(*collectionRun)
 }
 

@@ -152,6 +152,7 @@ func collectionOutcomes(rows []CollectionRow) (out []results.Outcome) {
 // mean returns the value with its interval.
 func (r CollectionRow) mean() statistics.Mean { return statistics.MeanWith(r.Value, r.Error, r.Trials) }
 
+// parameters returns the settings of all runs, for the report.
 func (o *Options) parameters(name string, rows []CollectionRow) [][2]string {
 	peers := "as many as the data has"
 	if o.Peers > 0 {
@@ -232,6 +233,7 @@ func collectionChart(file, quantity string, rows []CollectionRow) report.DotChar
 	return d
 }
 
+// collectionFigure draws a quantity over the sweep, with a line for each case.
 func collectionFigure(file, quantity string, rows []CollectionRow) report.Figure {
 	f := report.Figure{Name: file, Y: quantity, Marks: true, Share: isShare(quantity)}
 	var values []float64

@@ -72,6 +72,7 @@ func (s *session) sizes(m, k int) {
 	}
 }
 
+// compressedFigures draws figures 1 and 2: false-positive rates over the number of hash functions.
 func compressedFigures(*session) []report.Figure {
 	var figures []report.Figure
 	for i, z := range []float64{8, 16} {

@@ -23,8 +23,9 @@ func countminTasks(s *session) []task {
 	return append(tasks, task{0, func() { s.copies() }})
 }
 
-// countMin checks Theorem 9.1: no estimate is too low, and too high by eps of all counts with probability at most eps.
-// The stream is Zipf's. The second part is measured on keys that never came: collisions raise their estimates the most.
+// countMin checks Theorem 9.1. No estimate is too low. An estimate exceeds its count by eps of all counts with
+// probability at most eps. This is measured on keys that never came: collisions raise their estimates the most. Counts
+// are Zipf's.
 func (s *session) countMin(eps float64) {
 	p := papers.CountMinFor(eps, eps)
 	row := fmt.Sprintf("eps=%v, w=%d, d=%d", eps, p.Width, p.Depth)

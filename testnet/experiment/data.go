@@ -23,7 +23,7 @@ type peer = strategy.ID
 // collections are the data that experiments on collections share.
 type collections struct {
 	held     *sim.Data
-	fps      [][]summary.Fingerprint // of every peer
+	fps      [][]summary.Fingerprint // fingerprints of every peer's keys
 	prefixes func() []*summary.Prefix
 }
 

@@ -66,6 +66,7 @@ func (s *session) messages() {
 // dleftUpper returns section 4's bound of the false-positive rate: one of 24 cells has the same remainder of r bits.
 func dleftUpper(r float64) float64 { return 24 * math.Exp2(-r) }
 
+// dleftFormulas adds rows for the printed numbers that follow from formulas.
 func (s *session) dleftFormulas() {
 	s.formula("std_c10_k7", papers.AsymptoticRate(10, 7))
 	s.formula("fp_upper_r14", dleftUpper(14))
@@ -105,6 +106,7 @@ type churned struct {
 	failed    bool
 }
 
+// churnTrial fills a filter with n random items, replaces random items in a number of steps, and measures the filter.
 func churnTrial(rng *rand.Rand, n, steps int) churned {
 	f := newDLeft(dleftKeys, 14, rng.Uint64())
 	members := make([]uint64, n)
@@ -135,6 +137,7 @@ func churnTrial(rng *rand.Rand, n, steps int) churned {
 	return result
 }
 
+// churnDLeft repeats section 5.1. If a filter overflows in any trial, it adds only the row about overflows.
 func (s *session) churnDLeft() {
 	all := trials(s, "churn", 100, func(rng *rand.Rand) churned { return churnTrial(rng, dleftKeys, dleftSteps) })
 	if s.ctx.Err() != nil {

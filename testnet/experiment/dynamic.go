@@ -10,7 +10,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/results/report"
 )
 
-const dynamicKeys = 100_000 // for which the structures of table 2 are configured
+const dynamicKeys = 100_000 // number of keys for which the structures of table 2 are configured
 
 var dynamic = experiment{
 	Info:    Info{Name: "dynamic", Title: "table 2 and figure 4: D-BBF against the standard filter", Paper: "Papapetrou et al. 2010"},
@@ -25,6 +25,7 @@ func dynamicFor(rate float64) (bloom.Params, bloom.DynamicParams) {
 	return p, must(papers.DynamicForBits(p.Bits(), rate))
 }
 
+// dynamicTasks returns the tasks for table 2: its formulas, and measurements for two of its targets.
 func dynamicTasks(s *session) []task {
 	tasks := byRules(
 		rule{"T2_bf_len", 0, func(s *session, p printed) {
@@ -61,8 +62,8 @@ func fewestBlocks(d bloom.DynamicParams, n int, target float64) int {
 	return d.Batch.Blocks
 }
 
-// growDynamic grows D-BBFs and at every number of elements of the table cuts a copy to the target, where that can be
-// reached.
+// growDynamic grows D-BBFs. At each number of elements in the table, it cuts a copy to the target rate, or keeps all
+// blocks if none suffice, and measures its rate.
 func (s *session) growDynamic(target float64) {
 	_, params := dynamicFor(target)
 	var sizes []int
@@ -80,7 +81,7 @@ func (s *session) growDynamic(target float64) {
 			}
 			cut := must(bloom.NewDynamic(params))
 			if err := cut.Merge(d); err != nil {
-				panic(err) // of one form
+				panic(err) // both have the same parameters
 			}
 			cut.Truncate(fewestBlocks(params, n, target))
 			rates[i] = falsePositives(rng, cut.ContainsHash, 100_000)
@@ -92,6 +93,7 @@ func (s *session) growDynamic(target float64) {
 	}
 }
 
+// dynamicFigures draws figure 4: false-positive rates over the number of elements, for four initial rates.
 func dynamicFigures(*session) []report.Figure {
 	var figures []report.Figure
 	for i, rate := range []float64{0.1, 0.05, 0.01, 0.005} {

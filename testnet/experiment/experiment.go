@@ -50,12 +50,12 @@ type Info struct {
 // Options of Run and RunCollection. The zero value runs the default trials with seed 0 and writes no files.
 type Options struct {
 	Trials   int            // 0: each paper number's own, in all some minutes, and 3 for collections; papers take 5 or more
-	Seed     uint64         // of all random keys: the same seed and trials give the same rows
+	Seed     uint64         // seed of all random keys: the same seed and trials give the same rows
 	Out      string         // folder for rows (CSV), figures (SVG, CSV) and report, made when missing; empty for none
-	Version  string         // of the program, for the report
-	Peers    int            // for collections; 0: all of the data; more are dealt its files again
-	Data     string         // for collections: "" or "debian", or a table or folder as package workload reads
-	Sweep    string         // for collections: "name=value,value…", see Sweeps; "": bytes of Overlaps, share of Budget
+	Version  string         // version of the program, for the report
+	Peers    int            // number of peers for collections; 0: all of the data; to more, its files are dealt again
+	Data     string         // data for collections: "" or "debian", or a table or folder as package workload reads
+	Sweep    string         // sweep, "name=value,value…", see Sweeps; "": bytes of Overlaps, share of Budget
 	Progress func(Progress) // called when a run begins and after each trial or so, never by two goroutines at once; may be nil
 	runs.Work
 }
@@ -101,7 +101,7 @@ type Row struct {
 // Result of a run.
 type Result struct {
 	Rows  []Row    `json:"rows"`
-	Files []string `json:"files,omitempty"` // written to Options.Out
+	Files []string `json:"files,omitempty"` // paths of the files written to Options.Out
 }
 
 // Count returns the number of rows with a verdict.
@@ -124,11 +124,11 @@ var experiments = []experiment{
 type experiment struct {
 	Info
 	tasks   func(*session) []task
-	figures func(*session) []report.Figure // after the tasks; may be nil
+	figures func(*session) []report.Figure // makes the figures after the tasks; may be nil
 }
 
 type task struct {
-	cost float64 // about how many seconds, for the progress alone
+	cost float64 // estimated seconds, for the progress alone
 	do   func()
 }
 
@@ -176,6 +176,7 @@ func Run(ctx context.Context, names []string, o Options) (Result, error) {
 	return result, err
 }
 
+// choose returns the experiments of these names, each once, in the order of List.
 func choose(names []string) ([]experiment, error) {
 	for _, name := range names {
 		if name != All && !slices.ContainsFunc(experiments, func(e experiment) bool { return e.Name == name }) {

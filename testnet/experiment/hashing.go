@@ -22,7 +22,7 @@ var hashing = experiment{
 type hashScheme struct {
 	name   string
 	params func(m, k int) bloom.Params
-	scheme papers.Scheme // of all but the first
+	scheme papers.Scheme // hash scheme; 0 for the standard one
 }
 
 var hashSchemes = []hashScheme{
@@ -60,6 +60,7 @@ func hashesFor(c int) (k int, p float64) {
 	return k, p
 }
 
+// hashingTasks returns the tasks that measure section 8's figures and compare schemes with the simulation.
 func hashingTasks(s *session) []task {
 	tasks := []task{{0, func() {
 		_, p := hashesFor(8)
@@ -124,6 +125,7 @@ var simulated = []struct {
 	{"enhanced double hashing, i²", 500, 0.00052323, 1.6e-5},
 }
 
+// againstSimulation compares a scheme's measured false-positive rate with the simulated one.
 func (s *session) againstSimulation(h hashScheme, n, m, k int) {
 	for _, v := range simulated {
 		if v.scheme != h.name || v.n != n {
@@ -180,6 +182,7 @@ func (s *session) distribution(h hashScheme) {
 	})
 }
 
+// hashingFigures returns figures 1 and 2, with the points that the tasks have measured.
 func hashingFigures(s *session) []report.Figure {
 	var figures []report.Figure
 	for _, c := range hashingRatios {

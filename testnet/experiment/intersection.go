@@ -56,6 +56,6 @@ func (s *session) estimateCommon(p printed) {
 	})
 	x := sampleOf(errors)
 	s.measured(p.Name, x)
-	const halfNormalKurtosis = 3.87 // an absolute error's
+	const halfNormalKurtosis = 3.87 // kurtosis of the absolute value of a normal error
 	s.measured(strings.Replace(p.Name, "avgrelerr", "std", 1), x.spread(halfNormalKurtosis))
 }

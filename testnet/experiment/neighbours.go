@@ -13,12 +13,12 @@ import (
 
 // The most keys that the experiment on neighbours asks for.
 const (
-	withheldKeys = 200 // of each asker, removed from its collection
-	lackedKeys   = 200 // of each asker
+	withheldKeys = 200 // most keys that are removed from an asker's collection
+	lackedKeys   = 200 // most keys that an asker lacks anyway
 )
 
-// neighbours has every peer choose by each policy, from exact overlaps and from the samples that open all summaries. It
-// asks for keys that the peer was made to forget, which 2 to 10 others hold. It also asks for keys drawn evenly from
+// neighbours has every peer choose by each policy, from exact overlaps and from those that the summaries' samples show.
+// It asks for keys that the peer was made to forget, which 2 to 10 others hold. It also asks for keys drawn evenly from
 // all that the peer lacks.
 func (c *collectionRun) neighbours() {
 	n, rng := len(c.fps), c.rng
@@ -69,7 +69,7 @@ type candidate struct {
 }
 
 // choose fills the slots by similarity, by keys that the asker lacks and by round trip, and the rest at random. Each
-// takes from the candidates that are not yet chosen.
+// rule takes from the candidates that are not yet chosen.
 func (m mix) choose(cands []candidate, rng *rand.Rand) (chosen []rank.Candidate) {
 	left := make([]rank.Candidate, len(cands))
 	lacks := map[int]float64{}
@@ -119,6 +119,7 @@ type questions struct {
 	lacked   []uint32
 }
 
+// asking draws keys that peer a forgets, which 2 to 10 others hold, and keys that it lacks anyway.
 func (c *collections) asking(a int, rng *rand.Rand) (q questions) {
 	own := c.held.Collection(peer(a))
 	rare := map[uint32]bool{}

@@ -73,6 +73,7 @@ type sketches struct {
 	registers []uint8  // HyperLogLog: 6 bits each
 }
 
+// sketch makes three sketches of a collection, each of the given number of bytes. The salt sets the hash function.
 func sketch(fps []summary.Fingerprint, bytes int, salt uint64) sketches {
 	s := sketches{buckets: make([]uint8, bytes), registers: make([]uint8, bytes*8/6)}
 	least := make([]uint64, bytes)

@@ -74,7 +74,7 @@ func (p printed) row(i int, value, tolerance float64, how string) Row {
 	return r
 }
 
-// scale returns the factor that makes a tolerance for from the same, relatively, for a greater number to.
+// scale returns the factor by which a tolerance for the number from grows for a greater number to, in proportion.
 func scale(to, from float64) float64 { return max(1, math.Abs(to/from)) }
 
 func isPrinted(name string) bool {
@@ -84,7 +84,7 @@ func isPrinted(name string) bool {
 // rule computes or measures the numbers whose names contain a word.
 type rule struct {
 	word string
-	cost float64 // of each, see task
+	cost float64 // cost of each number's task, see task
 	find func(s *session, p printed)
 }
 

@@ -11,8 +11,8 @@ import (
 // The setting of section 3.3: filters of 8192 Kbit for 100,000 elements, reduced to less.
 const (
 	reductionKeys  = 100_000
-	reductionBlock = 128 << 10 // bits
-	reductionMost  = 64        // blocks
+	reductionBlock = 128 << 10 // bits of a block
+	reductionMost  = 64        // blocks of a full filter
 )
 
 var reduction = experiment{
@@ -76,6 +76,7 @@ func (s *session) reduce(name, row string, p bloom.Params, halve func(*bloom.Fil
 	}
 }
 
+// reductionFigures returns figure 1: computed rates over the filter's length, and measured points.
 func reductionFigures(s *session) []report.Figure {
 	rates := func(name string, of func(blocks int) float64) report.Line {
 		l := report.Line{Name: name}

@@ -17,7 +17,7 @@ type run struct {
 	ctx      context.Context
 	options  Options
 	sessions []*session
-	tasks    []sessionTask // of all sessions
+	tasks    []sessionTask // tasks of all sessions
 	pieces   runs.Pieces[taskFound]
 	now      int // number of the task that is being done
 }
@@ -27,8 +27,8 @@ type session struct {
 	*run
 	experiment
 	rows       []Row
-	curves     map[string]*report.Line // of the figures, by name
-	unfinished int                     // tasks
+	curves     map[string]*report.Line // curves of the figures, by name
+	unfinished int                     // number of tasks that are not done
 }
 
 // sessionTask is a task of a session.
@@ -43,6 +43,7 @@ type taskFound struct {
 	Curves map[string]*report.Line
 }
 
+// newRun makes a session for each experiment, and lists the tasks of all sessions.
 func newRun(ctx context.Context, o Options, chosen []experiment) *run {
 	r := &run{ctx: ctx, options: o}
 	for _, e := range chosen {
@@ -80,8 +81,8 @@ func (s *session) take(f *taskFound) {
 	}
 }
 
-// trials runs do n times on Options.Workers processors, or Options.Trials times if that is set, but five times at least.
-// It returns the results in order, zero ones where the session ended first. Each trial has a source of its own, that
+// trials runs do n times on Options.Workers processors. If Options.Trials is set, it runs do that often, but at least
+// five times. It returns the results in order, zero values if the run was interrupted. Each trial's random source
 // follows from the seed, the label and the trial's number.
 func trials[T any](s *session, label string, n int, do func(rng *rand.Rand) T) []T {
 	const least = 5 // a standard error from fewer means nothing
@@ -105,7 +106,7 @@ func trials[T any](s *session, label string, n int, do func(rng *rand.Rand) T) [
 	return results
 }
 
-// formula adds a row for each value of a number printed (bounds have two).
+// formula adds a row for each value of the printed number with that name; a printed interval has two.
 func (s *session) formula(name string, values ...float64) {
 	p := printedByName(name)
 	for i, v := range values {
@@ -175,8 +176,8 @@ func column[T any](trials []T, of func(T) float64) sample {
 // standardError returns the standard error of the mean.
 func (x sample) standardError() float64 { return x.deviation / math.Sqrt(float64(x.trials)) }
 
-// spread returns the sample's standard deviation as a sample. Its relative standard error is √((kurtosis-1)/4n); as
-// that is a part of the true deviation, not of ours, the margin is made wider.
+// spread returns the sample's standard deviation as a sample. Its standard error is √((kurtosis-1)/4n) of the true
+// deviation. The margin is wider than four of them, because only the measured deviation is known.
 func (x sample) spread(kurtosis float64) sample {
 	n := float64(x.trials)
 	off := min(0.9, fourErrors(n-1)*math.Sqrt((kurtosis-1)/(4*n)))
