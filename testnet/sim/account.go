@@ -10,7 +10,7 @@ import (
 // sums are the costs of a query.
 type sums struct{ messages, bytes, probes, wasted int }
 
-// count adds an event that peer who caused to the sums.
+// count adds to the sums an event that the peer who has caused.
 func (t *tally) count(who strategy.ID, e *event) {
 	id := e.msg.Query
 	switch e.kind {

@@ -59,8 +59,8 @@ func newChurn(peers int, all []Move) churn {
 // Churn sets how peers come and go.
 type Churn struct {
 	Median time.Duration // median length of a session; 0: nobody leaves
-	Shape  float64       // of the Weibull distribution of sessions; 0: 0.5, many short ones and some very long
-	Away   time.Duration // median of an absence, of the same shape; 0: a tenth of a session's
+	Shape  float64       // shape of the Weibull distribution of sessions; 0: 0.5, many short ones and some very long
+	Away   time.Duration // median length of an absence, of the same shape; 0: a tenth of a session's
 }
 
 // MaxSession is the longest median of sessions and of absences. A peer's history, which begins many of them before the

@@ -32,8 +32,8 @@ type Config struct {
 	Duplicated float64       // share of messages that arrive twice, in [0, 0.5]; the copy up to a second later
 	GiveUp     time.Duration // time after which a sender counts an absent peer as failed; 0: 3 s
 
-	Warmup   time.Duration // before the first query
-	Asking   time.Duration // from the first query to the last; 0: 60 s
+	Warmup   time.Duration // time before the first query
+	Asking   time.Duration // time from the first query to the last; 0: 60 s
 	Patience time.Duration // longest time of a query; 0: 30 s
 	All      bool          // queries want every holder; else one
 

@@ -66,8 +66,8 @@ func (n *node) remember(c connection) *connection {
 	return at
 }
 
-// connectionTo returns the connection to a peer. If there is none, it begins a handshake: the connection is ready
-// when that is over.
+// connectionTo returns the connection to a peer. If there is none, it begins a handshake, and the connection is ready
+// when the handshake is over.
 func (n *node) connectionTo(p strategy.ID) *connection {
 	if c := n.linkTo(p); c != nil {
 		return c
@@ -81,7 +81,7 @@ func (n *node) connectionTo(p strategy.ID) *connection {
 	return n.remember(connection{peer: p, wire: w})
 }
 
-// handshake begins to connect to a peer. If then is a request for a link, it is sent after the handshake.
+// handshake begins to connect to a peer. If the event then is a request for a link, it is sent after the handshake.
 func (n *node) handshake(p strategy.ID, w *wire, then *event) {
 	n.put(&n.up, stream{peer: p, lane: shakingLane, wire: w}, then, HandshakeBytes)
 	n.emit(event{at: n.now, to: p, from: n.id, kind: handshake, msg: strategy.Message{Bytes: HandshakeBytes}})
@@ -92,8 +92,8 @@ func (n *node) shake(with strategy.ID) {
 	n.put(&n.up, stream{peer: with, lane: shakingLane}, &event{kind: handshake}, HandshakeBytes)
 }
 
-// heard notes the use of the connection, without a link, over which a message came. If this end does not have it,
-// or has that of another session, the connection is new: this end sends its part of the handshake.
+// heard notes the use of a connection, without a link, over which a message came. If this end has no connection to the
+// peer, or one to another session, the connection used is new: this end sends its part of the handshake.
 func (n *node) heard(p strategy.ID, life uint32) {
 	if n.linked(p) {
 		return

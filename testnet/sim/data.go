@@ -17,7 +17,7 @@ import (
 // Data has the collections of all peers at the start. It is read-only.
 type Data struct {
 	*holdings.Table[strategy.ID]
-	fingerprints []summary.Fingerprint // by key number
+	fingerprints []summary.Fingerprint // fingerprints by key number
 	interests    [][]strategy.ID       // the peers of each interest; peer p has interest p mod len(interests)
 }
 
@@ -83,8 +83,8 @@ func (d *Data) Key(number uint32) strategy.Key {
 // Clusters sets how NewClusters draws collections: peers share interests, and some keys are popular with all.
 type Clusters struct {
 	Peers   int
-	Keys    int     // of every peer
-	Size    int     // peers that share an interest; 0: 50
+	Keys    int     // number of keys of every peer
+	Size    int     // number of peers that share an interest; 0: 50
 	Outside float64 // share of a collection's keys drawn from the whole network, not from the interest; 0: 0.1
 	Zipf    float64 // exponent of popularity, both within an interest and over all keys; 0: 0.8
 	Copies  int     // approximate mean number of holders of a key; 0: 5

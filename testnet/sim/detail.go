@@ -17,9 +17,9 @@ type Query struct {
 	At    float64 `json:"at_s"` // begin of the query
 	Asker int     `json:"asker"`
 	Key   uint32  `json:"key"`
-	// holders online when it began, besides the asker; at most 1 if one holder is wanted
+	// number of holders online when it began, without the asker; at most 1 if one holder is wanted
 	Findable int     `json:"findable"`
-	Found    int     `json:"found"`      // number of them that were found
+	Found    int     `json:"found"`      // number of these holders that were found
 	Latency  float64 `json:"latency_ms"` // time until the first holder was found; -1: none was
 	Hops     int     `json:"hops"`
 	Messages int     `json:"messages"`
@@ -33,9 +33,9 @@ type Query struct {
 type Second struct {
 	At       int   `json:"at_s"`
 	Online   int   `json:"online"`       // peers online when the second began
-	Upkeep   int64 `json:"upkeep_bytes"` // handshakes included
+	Upkeep   int64 `json:"upkeep_bytes"` // upkeep bytes, with handshakes
 	Query    int64 `json:"query_bytes"`
-	Messages int   `json:"messages"` // for upkeep and for queries
+	Messages int   `json:"messages"` // number of messages for upkeep and for queries
 }
 
 // Sent counts the messages of one kind for upkeep; on real hosts, of one protocol.

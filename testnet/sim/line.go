@@ -35,7 +35,7 @@ func laneOf(m *strategy.Message) lane {
 // wire is the state that the streams of one connection share. Their packets arrive in the order in which they
 // left.
 type wire struct {
-	latency time.Duration // to the peer; 0: not read from Config yet
+	latency time.Duration // latency to the peer; 0: not read from Config yet
 	ready   time.Duration // when the handshake is over; no other packet leaves before
 	last    time.Duration // when the latest packet arrives
 }

@@ -14,11 +14,11 @@ import (
 // and constant state, so that several processors can step nodes at once.
 type node struct {
 	sim   *Sim
-	share *share // the share that has its turn
+	share *share // share of the window that has the node's turn
 	id    strategy.ID
 	peer  strategy.Peer // nil: offline
-	rng   generator     // for the strategy
-	own   generator     // for the network: the fate of its messages
+	rng   generator     // source of randomness for the strategy
+	own   generator     // source of randomness for the network: the fate of its messages
 
 	life   uint32        // number of its session, from 1
 	leaves time.Duration // when the session ends, by the moves
@@ -127,6 +127,7 @@ func (n *node) emit(e event) {
 
 func (n *node) step(in strategy.Input) { n.peer.Step(n.now, in) }
 
+// handle handles an event of the peer. An event for an earlier session of the peer does not reach the present one.
 func (n *node) handle(e *event) {
 	switch {
 	case e.kind == join:
@@ -209,7 +210,7 @@ func (n *node) leave(killed bool) {
 	n.peer, n.links, n.ends, n.recent = nil, links.Links{}, nil, nil
 }
 
-// empty sends the waiting messages that the line can carry until the peer has left.
+// empty sends the waiting messages that the line can carry until the peer has left, at n.leaves.
 func (n *node) empty() {
 	now := n.now
 	for n.up.next <= n.leaves {

@@ -16,7 +16,7 @@ type event struct {
 	toLife, fromLife uint32
 
 	kind   kind
-	packet uint16 // bytes of the packet; for piece and arrive
+	packet uint16 // bytes of the packet, for the kinds piece and arrive
 	msg    strategy.Message
 }
 
@@ -54,7 +54,7 @@ func (k kind) queued() bool { return k < handshake || k > done }
 
 // queue holds the future events by window, in the order in which they were pushed.
 type queue struct {
-	width   time.Duration // of a window
+	width   time.Duration // width of a window
 	now     int64         // number of the current window; 0 before the first
 	windows map[int64][]event
 }

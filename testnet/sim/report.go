@@ -33,8 +33,8 @@ type Report struct {
 	Lines     []Known  // the peers' knowledge by the rate of their lines, slowest first
 
 	Queries []Query
-	Seconds []Second // from 0 on
-	Kinds   []Sent   // of upkeep, the most bytes first; connecting is a kind, too
+	Seconds []Second // one for each second, from second 0 on
+	Kinds   []Sent   // kinds of upkeep, the most bytes first; connecting is a kind, too
 }
 
 // outcome is the state of a query, with its result so far.
@@ -62,9 +62,9 @@ type tally struct {
 	sim        *Sim
 	queries    []outcome
 	wrong      int
-	upkeep     []int64 // bytes, by peer, without handshakes
-	load       []int32 // messages for queries, by peer
-	handshakes []int64 // upkeep, by peer
+	upkeep     []int64 // upkeep bytes without handshakes, by peer
+	load       []int32 // number of messages for queries, by peer
+	handshakes []int64 // number of handshakes, by peer; their bytes are upkeep
 	online     int
 	watch      watch
 }

@@ -9,8 +9,8 @@ import (
 // Script has the planned events of a run, each list in order of time. The zero value plans none.
 type Script struct {
 	Moves   []Move   // peers that come and go; moves up to time 0 set which peers are away at the start
-	Asks    []Ask    // the queries
-	Changes []Change // of collections
+	Asks    []Ask    // queries
+	Changes []Change // changes of collections
 	Cuts    []Cut
 	Rates   []Rate
 }

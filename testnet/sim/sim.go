@@ -25,10 +25,10 @@ type Sim struct {
 	trace   tracer
 	churn   churn
 	asked   int   // number of queries of the script that were queued or left out
-	held    *Held // changes between windows only
+	held    *Held // present collections; they change between windows only
 	staged  staged
 	tally   tally
-	window  time.Duration // when the current window begins
+	window  time.Duration // start of the current window
 	// a window with at most this number of turns runs on one processor, because waking others takes longer
 	few   int
 	edges [][2]strategy.ID

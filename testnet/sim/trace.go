@@ -74,7 +74,7 @@ func Records(trace io.Reader) iter.Seq2[Record, error] {
 type tracer struct {
 	hash hash.Hash
 	out  io.Writer // nil: records are only hashed
-	err  error     // of writing
+	err  error     // error of writing
 }
 
 func newTracer(w io.Writer) tracer { return tracer{hash: sha256.New(), out: w} }

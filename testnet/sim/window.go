@@ -21,10 +21,10 @@ type turn struct {
 // several processors can take one each.
 type share struct {
 	turns []turn
-	end   time.Duration // of the window
+	end   time.Duration // end of the window
 	did   []event       // events that its peers caused, in order
 	due   []event       // events that the peer whose turn it is planned for itself in this window, in order of time
-	fault error         // that ended the share
+	fault error         // error that ended the share
 
 	_ [128]byte // no two shares share a cache line of the processor
 }
