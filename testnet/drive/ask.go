@@ -13,10 +13,10 @@ import (
 type Answer struct {
 	// holders in the order in which they were found; a query that wants one holder may find more
 	Holders []strategy.ID
-	First   time.Duration // time until the first of them was known
-	Found   time.Duration // time until the last of them was known; until the first, for a query that wants one
+	First   time.Duration // time until the first holder was known
+	Found   time.Duration // time until the last holder was known; until the first, for a query that wants one
 	Over    time.Duration // time until the strategy declared the query over; 0: it did not
-	Hops    int           // hops to the first of them, as the strategy reports; 0: none was found
+	Hops    int           // hops to the first holder, as the strategy reports; 0: none was found
 	Probes  int           // number of looks into collections for the query, as the simulator counts them
 	Wasted  int           // number of the probes that found nothing
 }
@@ -41,14 +41,14 @@ type asks struct {
 	open map[strategy.QueryID]*ask
 }
 
-// patience is the time for which a query goes on when none of its messages is under way, but a peer still waits to
-// be woken. It bounds queries that their strategy does not declare over.
+// patience bounds the time of a query when none of its messages is under way, but a peer still waits to be woken. It
+// matters for queries that their strategy does not declare over.
 const patience = 3 * time.Second
 
 // Find has a peer look for a key, for one holder or all, and returns when nothing of the query is under way. If one
-// holder is wanted, Answer.Found tells when the asker knew it. For a strategy that never declares a query over, Find
-// waits while messages are under way, and 3 s more while any peer waits to be woken. When ctx ends, Find returns the
-// answer so far without an error. An error is the one that ended the run.
+// holder is wanted, Answer.Found is the time until the asker knew the first. For a strategy that never declares a query
+// over, Find waits while messages are under way, and 3 s more while any peer waits to be woken. When ctx ends, Find
+// returns the answer so far without an error. An error is the one that ended the run.
 func (n *Network) Find(ctx context.Context, asker strategy.ID, key strategy.Key, all bool) (Answer, error) {
 	a := &ask{asker: asker, all: all, began: n.now()}
 	id := n.asks.add(a)

@@ -24,7 +24,7 @@ func (f *frame) deliver(n *Network) {
 	n.peers[f.to].put(event{kind: f.kind, peer: f.from, message: f.message})
 }
 
-// fail gives the frame back to its sender.
+// fail tells the sender that the frame could not be delivered.
 func (f *frame) fail(n *Network) {
 	n.peers[f.from].put(event{kind: failed, peer: f.to, message: f.message, was: f.kind})
 }

@@ -22,14 +22,14 @@ type member struct {
 	id       strategy.ID
 	host     host.Host
 	address  peer.AddrInfo
-	inbox    chan event   // from other goroutines, which wait for room
-	own      chan event   // from this peer to itself; without room the run ends
+	inbox    chan event   // events from other goroutines, which wait for room
+	own      chan event   // events from this peer to itself; without room the run ends
 	refusals atomic.Int32 // links that could not be opened, or were lost, before the start
 	gone     *network.NotifyBundle
 
 	machine strategy.Peer // nil: it has not joined yet, or is away
-	rng     *rand.Rand    // for the machine
-	chance  *rand.Rand    // for random links, which the machine does not choose
+	rng     *rand.Rand    // source of randomness for the machine
+	chance  *rand.Rand    // source of randomness for links that the machine does not choose
 	now     time.Duration
 
 	links    links.Links
@@ -52,8 +52,8 @@ type event struct {
 	kind    kind
 	peer    strategy.ID
 	message strategy.Message
-	query   strategy.Query // of started
-	was     kind           // of failed: the kind of the frame that could not be delivered
+	query   strategy.Query // query that starts, for the kind started
+	was     kind           // kind of the frame that could not be delivered, for the kind failed
 	change  strategy.Changed
 }
 
@@ -62,12 +62,12 @@ type kind uint8
 const (
 	begun    kind = iota // the run has started
 	wanted               // a link is to be opened
-	started              // a query
+	started              // a query starts
 	failed               // a frame could not be delivered
 	received             // a frame with a message came; the next three kinds are frames, too
 	dialled              // a peer asks for a link
 	accepted             // a link that was asked for is open
-	closed               // a link is gone
+	closed               // a link is closed
 	left                 // the peer leaves
 	came                 // the peer comes again
 	changed              // its collection has changed
@@ -130,6 +130,7 @@ func (m *member) run() {
 	}
 }
 
+// take handles an event. Once the run has started, a peer that is away ignores all events but came.
 func (m *member) take(e event) {
 	if m.away && m.net.started.Load() && e.kind != came {
 		m.net.leave(e.message.Query)
@@ -218,7 +219,7 @@ func (m *member) setWake(at time.Duration) {
 
 // step steps the machine.
 func (m *member) step(in strategy.Input) {
-	if m.machine == nil { // before the start there are only attempts at links
+	if m.machine == nil { // before the start, only links are opened
 		return
 	}
 	m.now = max(m.now, m.net.now())

@@ -201,8 +201,8 @@ func (n *Network) Changed(p strategy.ID, c strategy.Changed) {
 	n.peers[p].post(event{kind: changed, change: c})
 }
 
-// Settle waits until no message is under way and no peer waits to be woken. After the time most it returns anyway,
-// because some strategies never rest.
+// Settle waits until no message is under way and no peer waits to be woken, but no longer than most, because some
+// strategies never rest.
 func (n *Network) Settle(ctx context.Context, most time.Duration) error {
 	end := time.Now().Add(most)
 	return n.wait(ctx, func() bool { return n.resting() || !time.Now().Before(end) })
@@ -212,7 +212,7 @@ func (n *Network) resting() bool { return n.open.Load() == 0 && n.armed.Load() =
 
 const lookEvery = 10 * time.Millisecond
 
-// wait waits until so returns true. It returns an error if ctx, or the run, ends before.
+// wait waits until the function so returns true. It returns an error if ctx, or the run, ends before.
 func (n *Network) wait(ctx context.Context, so func() bool) error {
 	ticker := time.NewTicker(lookEvery)
 	defer ticker.Stop()
@@ -228,8 +228,8 @@ func (n *Network) wait(ctx context.Context, so func() bool) error {
 	return nil
 }
 
-// enter counts an input or a message that is to be handled. leave is called once it was handled: all that it led to
-// has entered before.
+// enter counts an input or a message that is to be handled. When it has been handled, leave is called. By then, enter
+// has counted all that it led to.
 func (n *Network) enter(q strategy.QueryID) {
 	n.open.Add(1)
 	n.asks.enter(q)

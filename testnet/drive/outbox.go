@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	outboxFrames = 1 << 14 // frames that may wait
+	outboxFrames = 1 << 14 // most frames that wait
 	idleFor      = 10 * time.Second
 	dialTimeout  = 30 * time.Second
 	headTimeout  = time.Minute     // longest time from a stream's opening to its first bytes
