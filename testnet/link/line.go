@@ -28,8 +28,8 @@ func (l *Line) SetRates(up, down uint64) {
 	l.down.setRate(float64(down) / 8)
 }
 
-// Conn returns a connection over the line. It owns c and three goroutines, which end after Close. The latency is asked
-// for when the first bytes have come.
+// Conn returns a connection over the line. It owns c and three goroutines, which end after Close. It calls latency
+// once, when the first bytes have arrived.
 func (l *Line) Conn(c net.Conn, latency func() time.Duration) net.Conn {
 	outer, inner := net.Pipe()
 	s := &conn{
@@ -47,7 +47,7 @@ const (
 
 	minSegment = 1200
 	maxSegment = 16 << 10
-	segments   = 100 // segments a second at the line's rate, within these bounds of bytes
+	segments   = 100 // segments a second at the line's rate; each has minSegment to maxSegment bytes
 
 	coarse = time.Millisecond // shorter waits are skipped; the next wait makes up for them
 )
@@ -63,7 +63,7 @@ type bucket struct {
 	free time.Time // when all bytes so far will have passed
 }
 
-// pass returns the time at which n bytes that came at a time have passed, behind earlier bytes.
+// pass returns the time at which n bytes have passed, behind earlier bytes. They arrived at the time came.
 func (b *bucket) pass(n int, came time.Time) time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -96,7 +96,7 @@ type conn struct {
 	latency      func() time.Duration
 
 	in       chan segment
-	up, down lateness // of send and receive
+	up, down lateness // lateness of send and of receive
 	closing  sync.Once
 	closed   chan struct{}
 }
@@ -104,10 +104,10 @@ type conn struct {
 // segment is bytes that have arrived.
 type segment struct {
 	b  []byte
-	at time.Time // from when they can be read
+	at time.Time // time from which they can be read
 }
 
-// send writes at the rate at which the line carries it away. A writer is a segment ahead at most.
+// send writes bytes to the connection below at the rate of the line. A writer is at most one segment ahead.
 func (c *conn) send() {
 	b := make([]byte, maxSegment)
 	for {
@@ -164,8 +164,8 @@ func (c *conn) deliver() {
 // lateness is the time by which the last wait ended late, at most slack.
 type lateness time.Duration
 
-// pass waits until n bytes have passed, and returns when that was; false: the connection was closed before. They count
-// as come when they would have, had the wait before ended in time.
+// pass waits until n bytes have passed, and returns when that was; false: the connection was closed before. If the wait
+// before ended late, the bytes count as having arrived that much earlier.
 func (c *conn) pass(n int, b *bucket, late *lateness) (passed time.Time, open bool) {
 	passed = b.pass(n, time.Now().Add(-time.Duration(*late)))
 	open = c.wait(passed)

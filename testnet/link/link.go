@@ -22,7 +22,7 @@ var ErrMix = errors.New("link: bad mix")
 
 // Class is a kind of link, with the rate that peers declare.
 type Class struct {
-	Name   string // as written, like "256kbit"
+	Name   string // name as written, like "256kbit"
 	Rate   uint64 // bit/s in each direction
 	Weight int    // share of the peers, relative to the other classes
 }
@@ -53,6 +53,7 @@ func ParseMix(text string) (Mix, error) {
 	return mix, nil
 }
 
+// parseClass parses a rate with an optional weight, like "2mbit:3".
 func parseClass(item string) (Class, error) {
 	name, text, weighted := strings.Cut(item, ":")
 	rate, err := ParseRate(name)
