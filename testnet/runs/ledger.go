@@ -148,9 +148,9 @@ func (l *Ledger[T]) Todo(k int, run string) bool {
 	return !known && l.part.has(k)
 }
 
-// Each does the runs of the ledger's part whose results are not known, atOnce at a time. It returns all known
-// results in the order of the runs, nil for a run that was not done. The first error ends it; results so far are
-// kept. If a strategy panics in a run, the other runs go on, and the error is returned after them.
+// Each does the runs of the ledger's part whose results are not known, atOnce at a time. It returns all known results
+// in the order of the runs, nil for a run that was not done. The first error ends Each; results so far are kept. If a
+// strategy panics in a run, the other runs go on, and the error is returned after them.
 func Each[T any](ctx context.Context, runs []string, atOnce int, known *Ledger[T], do func(ctx context.Context, i int) (T, error)) ([]*T, error) {
 	found := make([]*T, len(runs))
 	g, ctx := errgroup.WithContext(ctx)

@@ -7,26 +7,26 @@ import (
 
 // Piece is a run of an experiment, or a task of one.
 type Piece struct {
-	ID   string  // names it by all that it follows from
-	Name string  // for people
-	Cost float64 // beside the other pieces', for the progress alone
+	ID   string  // name that has all that the result follows from
+	Name string  // name for people
+	Cost float64 // cost relative to other pieces', for the progress alone
 }
 
 // Pieces are all runs or tasks of an experiment. They are done once, by Do.
 type Pieces[T any] struct {
 	Of []Piece
-	// Tell is called when a piece begins and as it goes on, never by two goroutines at once, with the part of the whole
-	// that is done. It may be nil.
+	// Tell is called when a piece begins and as it goes on, never by two goroutines at once. done is the share of all
+	// pieces' cost that is done. It may be nil.
 	Tell func(piece int, done float64)
 
 	known *Ledger[T]
 	mu    sync.Mutex
-	done  []float64 // part of each
+	done  []float64 // share of each piece that is done
 }
 
-// Do does the pieces of the named experiment that are not known from before, of the part that w names, atOnce at a
-// time. It returns all known results, by piece. A folder keeps the results; "" is none. It drops the result of a piece
-// that was interrupted.
+// Do does those pieces of the named experiment whose results are not known, in the part that w names, atOnce at a time.
+// It returns all known results, by piece. The folder dir keeps the results; "" keeps none. It drops the result of a
+// piece that was interrupted.
 func (p *Pieces[T]) Do(ctx context.Context, dir, name string, w Work, atOnce int,
 	do func(ctx context.Context, piece int) (T, error),
 ) ([]*T, error) {
@@ -58,7 +58,7 @@ func (p *Pieces[T]) Do(ctx context.Context, dir, name string, w Work, atOnce int
 	})
 }
 
-// At tells that a part of a piece is done.
+// At notes the share of a piece that is done, and calls Tell.
 func (p *Pieces[T]) At(piece int, part float64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -43,7 +43,7 @@ type trial struct {
 	of       *scenario.Scenario
 	strategy strategy.Strategy
 	number   int
-	paced    int // index of the run whose upkeep bounds this one's; -1: none
+	paced    int // index of the run whose upkeep bounds this run's; -1: none
 }
 
 // id returns a name that has all that the result follows from. inside has the hashes of the files that the scenario
@@ -179,8 +179,8 @@ func (o *Options) trials() (trials []trial, ids []string, err error) {
 	return trials, ids, err
 }
 
-// trialsOf returns the trials of a scenario; first is the index of the first among all runs. inside has the hashes
-// of the scenario's files.
+// trialsOf returns the trials of a scenario. first is the index that its first trial has among all runs. inside has the
+// hashes of the scenario's files.
 func (o *Options) trialsOf(s *scenario.Scenario, first int) (out []trial, inside string, err error) {
 	if o.Strategies != nil {
 		s.Strategies = o.Strategies
@@ -283,6 +283,7 @@ func (n *simulated) pace(ctx context.Context, r trial) (float64, error) {
 	return 1000 * r.of.Values(&first)["upkeep"] * float64(first.Peers) / max(1, first.Online) / first.Virtual, nil
 }
 
+// play plays a run's plan in the simulator, and writes its trace if one is wanted.
 func (n *simulated) play(ctx context.Context, i int) (scenario.Run, error) {
 	r := n.trials[i]
 	pace, err := n.pace(ctx, r)
