@@ -13,7 +13,7 @@ type Ahead struct {
 	At       string `json:"at,omitempty"` // the point of the sweep
 	Engine   string `json:"engine"`
 	Strategy string `json:"strategy"`
-	By       string `json:"by"` // recall or cost
+	By       string `json:"by"` // "recall" or "cost", see beats
 	Figures  string `json:"figures"`
 }
 
@@ -33,7 +33,7 @@ func (g group) ahead() (out []Ahead) {
 	return out
 }
 
-// beats returns by what a strategy beats another one in the same case: "recall", "cost", or "" if it does not.
+// beats returns the figure by which a strategy beats another one in the same case: "recall", "cost", or "" for none.
 func (c situation) beats(other situation) string {
 	a, b := other.rows["recall"], c.rows["recall"]
 	m, _ := difference(a.Mean, b.Mean, a.Seeds, b.Seeds, a.Values, b.Values)

@@ -209,7 +209,7 @@ func distribution(name string, runs []*scenario.Run, of func(sim.Query) float64)
 	}
 	slices.Sort(xs)
 	l := report.Line{Name: name}
-	const most = 200 // points of a curve
+	const most = 200 // most points of a curve, about
 	for i, x := range xs {
 		if step := max(1, len(xs)/most); i%step == 0 || i == len(xs)-1 {
 			l.Add(x, float64(i+1)/float64(all))

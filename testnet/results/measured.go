@@ -25,7 +25,7 @@ type Measured struct {
 
 // Figure is one number of a run.
 type Figure struct {
-	Of       string  `json:"of"` // a class of lines, a system, or "all"
+	Of       string  `json:"of"` // subject of the figure: a class of lines, a system, or "all"
 	Quantity string  `json:"quantity"`
 	Value    float64 `json:"value"`
 }
@@ -72,6 +72,7 @@ func AddRun(dir, name, title, version string, m Measured) ([]string, error) {
 	return out.Files, out.Err
 }
 
+// readRuns reads runs from a file, a line of JSON each. Without the file there are none.
 func readRuns(path string) (runs []Measured, err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -96,6 +97,7 @@ func readRuns(path string) (runs []Measured, err error) {
 	return runs, nil
 }
 
+// measuredOutcomes returns the mean of each figure over the runs of a case.
 func measuredOutcomes(runs []Measured) (out []Outcome) {
 	type key struct{ of, quantity string }
 	values := map[key][]float64{}

@@ -116,6 +116,7 @@ func difference(a, b statistics.Mean, seedsA, seedsB []uint64, valuesA, valuesB 
 	return statistics.Difference(a, b), false
 }
 
+// readOutcomes returns the outcomes in a folder's rows.json.
 func readOutcomes(dir string) ([]Outcome, error) {
 	path := filepath.Join(dir, rowsFile)
 	b, err := os.ReadFile(path)

@@ -21,7 +21,7 @@ type Result struct {
 	Scenarios []*scenario.Scenario // scenarios that were run; one with a sweep is there as its points
 	Runs      []*scenario.Run
 	Rows      []Row
-	Slopes    []Slope // of scenarios that sweep the number of peers, and nothing else
+	Slopes    []Slope // slopes of scenarios that sweep the number of peers, and nothing else
 	Files     []string
 }
 

@@ -20,9 +20,9 @@ type Row struct {
 	Unit     string          `json:"unit,omitempty"`
 	Mean     statistics.Mean `json:"mean"`
 	Answer   *[2]float64     `json:"answer,omitempty"` // lowest and highest mean that the scenario's file expects
-	Holds    bool            `json:"holds"`            // the mean is in that interval, or there is none
-	Seeds    []uint64        `json:"-"`                // of the trials
-	Values   []float64       `json:"-"`                // of the trials
+	Holds    bool            `json:"holds"`            // the mean is in that interval, or there is no answer
+	Seeds    []uint64        `json:"-"`                // seeds of the trials
+	Values   []float64       `json:"-"`                // values of the trials
 }
 
 // Rows computes the rows of runs, in the order of the scenarios, engines, strategies and figures.
@@ -38,6 +38,7 @@ func Rows(scenarios []*scenario.Scenario, runs []*scenario.Run) []Row {
 	return out
 }
 
+// rowsOf returns the rows of a strategy on an engine. Only simulated figures are compared with the answers.
 func rowsOf(s *scenario.Scenario, strategy, engine string, runs []*scenario.Run) (out []Row) {
 	values := map[string][]float64{}
 	var seeds []uint64
@@ -87,7 +88,7 @@ func RowRecords(rows []Row) [][]string {
 // RecallAt is the recall of the queries that began in some seconds of the run.
 type RecallAt struct {
 	At   float64         // middle of these seconds, in seconds from the start
-	Mean statistics.Mean // over the trials
+	Mean statistics.Mean // mean over the trials
 }
 
 // RecallOverTime returns the recall by the time at which queries began, in at most about 40 steps of 5 s or more.

@@ -42,6 +42,7 @@ func WriteTable(w io.Writer, right int, t report.Table) error {
 	return page.Table(w, right, append([][]string{head}, t.Rows...)...)
 }
 
+// write writes a scenario's table. Without a sweep, it adds the recall over time and figures outside their answers.
 func (r Result) write(w io.Writer, g group) error {
 	if g.wide() {
 		if err := WriteTable(w, 0, g.table(r.Slopes, short)); err != nil {

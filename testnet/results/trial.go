@@ -11,7 +11,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/sim"
 )
 
-// trial is a run as a row. CSV has the columns before the first list.
+// trial is a run as a row. CSV has the fields before At, the first list.
 type trial struct {
 	Strategy   string   `json:"strategy"`
 	Peers      int      `json:"peers"`

@@ -30,7 +30,7 @@ type Dot struct {
 
 const (
 	dotWidth  = 4.7 * vg.Inch
-	dotHeight = 0.27 * vg.Inch // of each
+	dotHeight = 0.27 * vg.Inch // height of each dot's row
 )
 
 func (d DotChart) file() string { return d.Name }
@@ -96,6 +96,7 @@ func (d DotChart) addIntervals(p *plot.Plot, at plotter.XYs) error {
 	return nil
 }
 
+// labels returns the dots' labels, beside the dots.
 func (d DotChart) labels(at plotter.XYs) (*plotter.Labels, error) {
 	labels := make([]string, len(at))
 	for i, x := range d.Dots {

@@ -17,12 +17,12 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// The size of a figure: the plot, and beside it the legend, which so hides no point.
+// The size of a figure: the plot, and a legend beside it, so that the legend hides no point.
 const (
 	plotWidth   = 6 * vg.Inch
 	plotHeight  = 4 * vg.Inch
 	legendWidth = 3.3 * vg.Inch
-	plotMargin  = 6 // points
+	plotMargin  = 6 // margin in points
 )
 
 // Drawing can be drawn as an SVG file.
