@@ -39,7 +39,7 @@ type file struct {
 	holders []int  // indexes of peers, ascending
 }
 
-// keys returns the number of keys of the file, in chunks of that many bytes.
+// keys returns the number of keys of the file, in chunks of the given number of bytes.
 func (f *file) keys(chunk uint64) uint64 {
 	if f.size == 0 {
 		return 1
@@ -91,6 +91,7 @@ func (c *catalog) first(n int) *catalog {
 	return out
 }
 
+// deal returns a catalogue for n peers with new names. It draws each file's holders, about as large a share as before.
 func (c *catalog) deal(n int, rng *rand.Rand) *catalog {
 	out := &catalog{peers: make([]string, n), files: make([]file, len(c.files))}
 	for i := range out.peers {

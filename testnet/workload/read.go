@@ -74,9 +74,10 @@ func readTable(name string, r io.Reader) (*catalog, error) {
 type table struct {
 	name string
 	c    catalog
-	seen map[string]int // number of the line with each file's hash
+	seen map[string]int // number of the line that has each file's hash
 }
 
+// line takes a line of the table: the list of peers, a comment, or a file.
 func (t *table) line(number int, line []byte) error {
 	text := string(line)
 	if names, ok := strings.CutPrefix(text, "# peers:"); ok {
@@ -97,6 +98,7 @@ func (t *table) line(number int, line []byte) error {
 	return nil
 }
 
+// peers sets the peers' names from the only list of them.
 func (t *table) peers(names []string) error {
 	if len(t.c.peers) > 0 {
 		return fmt.Errorf("%w: a second list of peers", ErrMalformed)
@@ -143,6 +145,7 @@ func (t *table) file(line string) (file, error) {
 	return file{key: hash, size: size, holders: holders}, err
 }
 
+// holders parses a file's holders, numbers of peers separated by commas, and sorts them.
 func (t *table) holders(column string) ([]int, error) {
 	if len(t.c.peers) == 0 {
 		return nil, errors.New("a file before the line \"# peers: …\"")
@@ -191,6 +194,7 @@ type folder struct {
 	number map[string]int // key → index in c.files
 }
 
+// read adds the peer of a file, with the keys in it, one a line.
 func (f *folder) read(path string) error {
 	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	if slices.Contains(f.c.peers, name) {
