@@ -64,8 +64,8 @@ func (d *Drawer[P]) prepare() {
 	})
 }
 
-// Key draws the key of a query by peer p. Only the rule Uniform keeps below keys; the others draw from the held
-// keys. p may hold the key itself, and it may have no holder.
+// Key draws the key of a query by peer p. The rule Uniform draws a number below keys, the other rules draw a held key.
+// Peer p may hold the key itself, and the key may have no holder.
 func (d *Drawer[P]) Key(p P, keys int, rng *rand.Rand) uint32 {
 	if d.sums == nil {
 		d.prepare()

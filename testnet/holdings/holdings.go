@@ -20,10 +20,10 @@ var ErrHoldings = errors.New("holdings: bad collections")
 type Table[P ~int32] struct {
 	collections [][]uint32 // key numbers, ascending
 	holders     []P        // holders of key 0, then of key 1, …, each ascending
-	starts      []uint32   // index in holders of each key's first; the last element is their end
+	starts      []uint32   // index in holders of each key's first holder; the last element is their end
 }
 
-// New takes, for every peer, the numbers of the keys that it holds: ascending, each below keys. It keeps the slices.
+// New takes the numbers of the keys that each peer holds: ascending, each below the number keys. It keeps the slices.
 func New[P ~int32](keys int, collections [][]uint32) (*Table[P], error) {
 	h := &Table[P]{collections: collections, starts: make([]uint32, keys+1)}
 	total := 0

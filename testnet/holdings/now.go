@@ -50,7 +50,7 @@ func (n *Now[P]) Holders(key uint32) []P {
 	return n.start.Holders(key)
 }
 
-// Change adds a key to a peer's collection if held, else removes it. It returns false if nothing changes.
+// Change adds a key to a peer's collection if held is true, else removes it. It returns false if nothing changes.
 func (n *Now[P]) Change(p P, key uint32, held bool) bool {
 	if n.Holds(p, key) == held {
 		return false
@@ -63,7 +63,7 @@ func (n *Now[P]) Change(p P, key uint32, held bool) bool {
 	return true
 }
 
-// with returns a copy of a sorted list, with the element added or removed.
+// with returns a copy of a sorted list, with x added if in is true, else with x removed.
 func with[T cmp.Ordered](list []T, x T, in bool) []T {
 	at, _ := slices.BinarySearch(list, x)
 	out := append(make([]T, 0, len(list)+1), list[:at]...)
