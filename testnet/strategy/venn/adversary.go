@@ -13,8 +13,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// adversaries has the kinds of adversaries that package fault has on real hosts. The simulator has only the size of
-// garbage, and only whether a signature is right.
+// adversaries has the kinds of adversaries that package fault has on real hosts. In the simulator, garbage has a size
+// but no content, and a signature is only right or wrong.
 var adversaries = map[string]func(strategy.Peer, strategy.Invented) strategy.Peer{
 	"garbage":    adversary(nobody, (*hostile).garbage),
 	"twins":      adversary(everybody, (*hostile).announce),
@@ -42,8 +42,8 @@ type hostile struct {
 	rng      *rand.Rand
 	every    time.Duration
 	next     time.Duration
-	done     int // misdeeds
-	told     int // identities named, each in its turn
+	done     int // number of misdeeds done so far
+	told     int // number of identities named so far; they take turns
 	spoils   bool
 	spoiler  misdeed.Spoiler
 	invented map[uint64]*epoch // summaries of its identities, made when first offered, by the tag of their origin
@@ -145,8 +145,8 @@ func (h *hostile) garbage(to strategy.ID) {
 	h.send(to, garbage{}, garbageBytes[h.done/len(h.misdeeds)%len(garbageBytes)], 0)
 }
 
-// partsOf returns parts of the summary of one of the adversary's identities, or spoiled ones of its own if it spoils
-// that; mine is false if the group is another's.
+// partsOf returns parts of the summary of one of the adversary's identities. If it spoils its own summary, it returns
+// spoiled parts for that, too. mine is false if it has no parts to send for the item.
 func (h *hostile) partsOf(it wire.Item) (p parts, mine bool) {
 	p.group = it.Group
 	if h.isSpoiled(it.Group) {
@@ -161,7 +161,7 @@ func (h *hostile) partsOf(it wire.Item) (p parts, mine bool) {
 	return p, mine
 }
 
-// some returns records of the next n identities made up.
+// some returns records of the next made-up identities, up to n.
 func (h *hostile) some(n int) (out []wire.Record) {
 	for range min(n, h.of.Number) {
 		p := h.turn()

@@ -9,7 +9,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// An audit asks a neighbour for keys of ours that its summary claims.
+// Messages of an audit, which asks a neighbour for keys of this peer that the neighbour's summary claims.
 type (
 	auditAsk    struct{ keys []summary.Fingerprint }
 	auditAnswer struct{ hits, misses int }

@@ -16,15 +16,15 @@ import (
 const (
 	reserve = 64 // sequence numbers reserved on disk at a time; a restart loses the unused ones
 
-	envelopeOverhead = 36 + 64 + 2 + 24 // key, signature, type and lengths of a signed libp2p envelope
-	recordOverhead   = 190              // a signed PeerRecord of two addresses, without the peer id
-	peerIDBytes      = 38               // of an Ed25519 key
+	envelopeOverhead = 36 + 64 + 2 + 24 // bytes of key, signature, type and lengths in a signed libp2p envelope
+	recordOverhead   = 190              // bytes of a signed PeerRecord of two addresses, without the peer id
+	peerIDBytes      = 38               // bytes of a peer id made from an Ed25519 key
 )
 
 // origin is a peer as the origin of summaries. Its epochs have the same parts while its collection stays as it is.
 type origin struct {
-	sessions uint64 // so far
-	last     uint32 // sequence number used
+	sessions uint64 // number of sessions so far
+	last     uint32 // latest sequence number used
 	reserved uint32 // sequence numbers up to it may be used
 
 	epoch   *epoch // the latest; nil: none yet
@@ -42,7 +42,7 @@ const right = 0
 
 var errSignature = errors.New("strategy: venn: wrong signature")
 
-// restart begins a session, and returns the first number of its requests.
+// restart begins a session. The session numbers its requests from the one after the number returned.
 func (o *origin) restart() uint64 {
 	o.sessions++
 	o.last = o.reserved

@@ -29,12 +29,12 @@ type (
 		number uint64
 		wire.Message
 	}
-	// answer is an answer to the question of that number. Without a message, the stream is refused: its protocol is not
-	// known.
+	// answer is an answer to the question of that number. Without a Message, the peer refuses the stream, because it
+	// does not know the protocol.
 	answer struct {
 		number uint64
 		wire.Message
-		hops []int // from the answering peer to each of a search's records
+		hops []int // hops from the answering peer to the peer of each record that a search's answer names
 	}
 )
 
@@ -79,8 +79,8 @@ const (
 	graftBytes        = 80
 	subscriptionBytes = strategy.Overhead + len("/venn/testnet/summaries/2") + 20
 
-	// streamBytes is the framing of a message that opens a stream: it begins with the choice of the protocol. Ids have
-	// 23 bytes or so.
+	// streamBytes is the framing, in bytes, of a message that opens a stream. The stream begins with the choice of the
+	// protocol, whose id has about 23 bytes.
 	streamBytes = strategy.Overhead + len("\x13/multistream/1.0.0\n") + len("\x18/venn/hello/1.0.0/01234\n")
 )
 

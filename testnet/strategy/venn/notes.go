@@ -28,7 +28,7 @@ type Note struct {
 // IDOf returns the peer with this name in the overlays of others.
 func IDOf(p wire.PeerID) strategy.ID { return idOf(p) }
 
-// note takes a note, where the run wants them.
+// note keeps an input or an effect as a note, if the run takes notes.
 func (v *node) note(now time.Duration, what any) {
 	if v.run.world.Notes {
 		v.notes = append(v.notes, Note{now, what})

@@ -10,7 +10,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// full is a message: its sender has no room for the link, or no longer, and names other peers.
+// full is a message of a peer that has no room for the link, or no longer. It names other peers.
 type full struct{ names wire.Names }
 
 // Kind returns the name of this kind of message.
@@ -53,8 +53,8 @@ func (v *node) taken(now time.Duration) (out []core.Taken) {
 	return out
 }
 
-// greet handles a hello. A hello of a peer without a place is answered with the names of others. The machine gets only
-// the peer's own record of it.
+// greet handles a hello. The machine answers a peer without a place by the names of others. Of that peer's hello it
+// gets only the peer's own record.
 func (v *node) greet(now time.Duration, from strategy.ID, h wire.Hello) {
 	p := peerID(from)
 	if !v.ties[from].turned {

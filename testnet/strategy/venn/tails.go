@@ -16,7 +16,7 @@ type tailItems []wire.TailItem
 
 const signatureBytes = 64
 
-// tailsConfig returns a configuration that signs tails with a hash. It is as long as a signature, but cheap to compute.
+// tailsConfig returns a configuration that signs tails with a cheap hash, padded to the length of a signature.
 func (v *node) tailsConfig() tails.Config {
 	if v.older {
 		return tails.Config{}
@@ -43,7 +43,7 @@ func (v *node) changed(now time.Duration, c strategy.Changed) {
 	v.step(now, core.Changed{Waiting: len(v.unannounced), Many: len(v.unannounced) > tails.MaxStep})
 }
 
-// changes returns the change that a tail is to carry: keys are added or removed as they are held now.
+// changes returns and clears the unannounced changes, for a tail. A key that is held now counts as added.
 func (v *node) changes() (in tails.Changed) {
 	for _, k := range v.unannounced {
 		if v.host.Holds(k) {

@@ -91,16 +91,16 @@ type node struct {
 	run     *run
 	host    strategy.Host
 	machine *core.Machine
-	now     time.Duration // of the step under way
+	now     time.Duration // time of the step under way
 
-	queries     map[routing.QueryID]query // under way, own ones and others'
+	queries     map[routing.QueryID]query // open queries of this peer and of others
 	pending     map[uint64]pending        // questions of ours without their last answer
 	requests    uint64                    // number of the last question; each session has numbers of its own
 	serving     map[uint64]served         // questions of others
 	served      uint64                    // number of the last question in serving
 	given       uint64                    // number of the question that the machine is being given; 0: none
 	ties        ties
-	fetches     map[strategy.ID][]event.Ask // for parts, that wait for a link
+	fetches     map[strategy.ID][]event.Ask // questions for parts that wait for a link
 	swept       time.Duration               // when the mesh and idle links were last looked at
 	wake        time.Duration
 	todo        []event.Input // inputs that the machine has not been given yet
@@ -108,7 +108,7 @@ type node struct {
 	notes       []Note
 	unannounced []strategy.Key // keys whose change no tail and no epoch has carried yet
 	denies      bool           // see deny
-	older       bool           // of the version before: it knows neither audits, inquiries about peers nor tails
+	older       bool           // this peer runs the version before: it knows no audits, inquiries about peers or tails
 }
 
 // query is a query that the machine has open.
@@ -120,16 +120,16 @@ type query struct {
 // pending is a question of ours.
 type pending struct {
 	event.Ask
-	bytes int // of the question, if it is a search's, until its first answer
+	bytes int // bytes of a search's question, until its first answer; else 0
 }
 
-// served is a question of another.
+// served is a question of another peer.
 type served struct {
 	from    strategy.ID
-	number  uint64 // the asker's
+	number  uint64 // asker's number for the question
 	query   strategy.QueryID
-	refused bool            // it is a hello of a peer without a place
-	search  routing.QueryID // that the machine opened for it; 0: none
+	refused bool            // the question is a hello of a peer without a place
+	search  routing.QueryID // search that the machine opened for the question; 0: none
 }
 
 func (r *run) newPeer(h strategy.Host) strategy.Peer {
@@ -279,7 +279,7 @@ const (
 	meshWanted = 6
 	meshMost   = 12
 	sweepEvery = 5 * time.Second
-	linksMost  = 24 // above which sweep closes links outside the mesh and to no neighbour
+	linksMost  = 24 // with more links, sweep closes one that is outside the mesh and to no neighbour
 )
 
 // pubsub sends a message of pubsub's own. It counts against the peer's budget.
