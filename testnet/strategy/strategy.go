@@ -41,7 +41,7 @@ type Strategy struct {
 
 // Invented is a range of identities that an adversary makes up. No peer has them: messages to them fail.
 type Invented struct {
-	First  ID // the lowest, at least World.Peers
+	First  ID // lowest made-up identity, at least World.Peers
 	Number int
 }
 
@@ -99,7 +99,7 @@ type Query struct {
 }
 
 // World has the facts that all peers of a run share. Its functions may be called at any time. Apart from Online and
-// Holders, and from Collection after a change, they always return the same; these change between steps only.
+// Holders, and Collection after a change, they always return the same. The results of these change between steps only.
 type World struct {
 	Peers  int
 	Seed   uint64 // seed of the run
@@ -113,7 +113,7 @@ type World struct {
 
 	// No real peer can know the following. It is for oracles, and for models that begin in their steady state.
 	Holders func(Key) []ID              // holders of a key, online or not, ascending; must not be changed
-	Online  func(ID) bool               // reports whether a peer is there
+	Online  func(ID) bool               // reports whether a peer is online
 	Latency func(a, b ID) time.Duration // one-way latency, without queueing
 }
 

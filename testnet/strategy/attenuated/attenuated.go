@@ -32,7 +32,7 @@ var Strategy = strategy.Strategy{
 const (
 	depth    = 3
 	hashes   = 4
-	bits     = 640 // for every key of a mean collection, in each level
+	bits     = 640 // bits of a level's filter for each key of a mean collection
 	mostHops = 64
 	every    = 2 * time.Second
 )
@@ -101,8 +101,8 @@ func (a *peer) renew() (bytes int, changed bool) {
 	return bytes, changed
 }
 
-// next returns the neighbour whose array has the key at the lowest level, drawn from equals; nil if none has it. It
-// leaves out visited peers.
+// next returns the neighbour whose array has the key at the lowest level, one drawn at random if there are several. It
+// returns nil if none has the key. It leaves out visited peers.
 func (a *peer) next(w *walker) []strategy.ID {
 	h := filters.Hash(w.query.Key.Fingerprint)
 	best, at, equal := strategy.ID(-1), depth, 0

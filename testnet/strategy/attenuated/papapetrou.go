@@ -184,14 +184,14 @@ func (r *reducedPeer) bytes(old, now reducedLevels) int {
 			bytes += max(0, f.blocks-had) * int(r.run.filter(f.peer).Params().BlockBits) / 8
 		}
 	}
-	return bytes + reducedNote*len(known) // peers that are in no level any more
+	return bytes + reducedNote*len(known) // a note for each peer that is in no level any more
 }
 
 // next returns the peers whose filters match, lower levels and then longer filters first. It leaves out visited
 // peers.
 func (r *reducedPeer) next(w *walker) []strategy.ID {
 	type match struct{ peer, level, blocks int }
-	best := map[strategy.ID]match{} // of each peer the longest filter, and of equal ones that of the lowest level
+	best := map[strategy.ID]match{} // longest filter for each peer; of equally long ones, that at the lowest level
 	for _, p := range r.host.Links() {
 		for level, filters := range r.heard[p] {
 			for _, f := range filters {

@@ -61,7 +61,7 @@ func (f *peer) Step(now time.Duration, in strategy.Input) {
 	}
 }
 
-// ttl returns the number of hops of a query of this peer.
+// ttl returns the most hops of this peer's queries: fewer than timeToLive if they would cost more than the budget.
 func (f *peer) ttl() int {
 	if f.budget == 0 {
 		return timeToLive

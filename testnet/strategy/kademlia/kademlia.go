@@ -52,7 +52,7 @@ const (
 	workers    = 16 // largest number of lookups for upkeep at one time
 	republish  = 22 * time.Hour
 	refresh    = 10 * time.Minute
-	// longest time from joining to dialling; spread out, because two peers that dial each other at once pay twice
+	// bound of the random time from joining to dialling: two peers that dial each other at once pay twice
 	dialWithin  = 9 * time.Second
 	never       = time.Duration(math.MaxInt64)
 	findBytes   = strategy.Overhead + 6 + strategy.KeyBytes
@@ -113,7 +113,7 @@ type peer struct {
 // lookup looks for the peers nearest to a place, and for providers of a key on the way.
 type lookup struct {
 	number    uint32
-	query     strategy.Query // the query it is for; ID 0: upkeep
+	query     strategy.Query // query that the lookup serves; ID 0: upkeep
 	work      work
 	contacts  []contact     // peers known to the lookup, nearest first
 	open      int           // requests whose answer is awaited
@@ -376,8 +376,8 @@ func (k *peer) send(to strategy.ID, m strategy.Message) {
 // next returns the nearest peer that was not asked. Once the three nearest have answered, it returns only peers of
 // the 20 nearest; nil: there is none.
 func (l *lookup) next() *contact {
-	// there: contacts so far that have not failed; converged: the first three of them have answered, as far as they
-	// were passed
+	// there counts the contacts passed that have not failed. converged is false once one of the first beta of these
+	// still owes its answer.
 	there, converged := 0, true
 	for i := range l.contacts {
 		c := &l.contacts[i]

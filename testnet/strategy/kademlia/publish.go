@@ -16,7 +16,7 @@ type work struct {
 	// further lookup in a region
 	keys   []strategy.Key
 	region *region // region whose peers the lookup is for
-	shared int     // number of bits that the peers it looks for share with the target
+	shared int     // number of first bits that the places of the peers sought share with target
 }
 
 // region is a part of the space of hashes with at least 20 peers in it, if the network has as many. Its keys are

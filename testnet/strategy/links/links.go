@@ -21,7 +21,7 @@ func (l *Links) Open() []strategy.ID { return l.open }
 // Index returns the index of a peer in Open.
 func (l *Links) Index(p strategy.ID) (at int, linked bool) { return slices.BinarySearch(l.open, p) }
 
-// Dial notes that a link is asked for. It returns false if there is one, or one is asked for already.
+// Dial notes that a link to a peer is asked for. It returns false if the link is open, or was asked for already.
 func (l *Links) Dial(p strategy.ID) bool {
 	if _, linked := l.Index(p); linked || slices.Contains(l.dialing, p) {
 		return false

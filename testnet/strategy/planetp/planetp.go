@@ -37,10 +37,10 @@ var Strategy = strategy.Strategy{
 const (
 	filterBits = 50 << 13 // 50 KiB
 	hashes     = 2
-	giveUp     = 2 // peers in a row that know a rumour already, until it is not spread further
+	giveUp     = 2 // a rumour is spread no further after this number of peers in a row that knew it
 	entropy    = 10
 	recent     = 10
-	idle       = 2 // rounds without news, until the time between rounds grows
+	idle       = 2 // rounds in a row without news after which the time between rounds grows
 	base       = time.Second
 	slower     = 5 * time.Second
 	slowest    = time.Minute
@@ -49,7 +49,7 @@ const (
 	// rounds.
 	silent = slowest
 
-	packet = 1500 // bytes of records in a message, unless one filter is larger
+	packet = 1500 // most bytes of records in a message, unless one filter is larger
 
 	header = strategy.Overhead + 3
 	name   = 6  // bytes of a rumour or a directory's entry
@@ -149,10 +149,10 @@ type peer struct {
 // entry has what a peer knows of another. It takes 6 bytes, because there is one for each pair of peers.
 type entry struct {
 	version uint16 // version of the record known; 0: none
-	heat    uint8  // number of peers in a row that may know the rumour already, until it is not spread further
+	heat    uint8  // further peers in a row that may know the rumour before it is spread no more; 0: not spread
 	filter  bool   // this peer has its filter
-	away    bool   // it could not be reached
-	asked   bool   // its record was asked for and has not come
+	away    bool   // the other peer could not be reached
+	asked   bool   // its record was asked for and has not arrived
 }
 
 // asked has the records that a peer was asked for and has not sent.
@@ -172,7 +172,7 @@ type news struct {
 type (
 	rumours struct{ items []news }
 	reply   struct { // answers rumours
-		told   []news // the rumours that it answers
+		told   []news // rumours that this reply answers
 		wants  []news
 		recent []news
 	}
@@ -423,7 +423,7 @@ func (p *peer) serve(now time.Duration, to strategy.ID, wants []news, rumours bo
 	}
 }
 
-// take adds records to the directory. It spreads records of rumours further, those of anti-entropy not.
+// take adds records to the directory. It spreads records that came by a rumour, but not those of anti-entropy.
 func (p *peer) take(now time.Duration, from strategy.ID, b records) {
 	p.came(now, from, b.items)
 	p.came(now, from, b.refused)
@@ -475,7 +475,7 @@ func (p *peer) compare(from strategy.ID, sum uint64) {
 	p.send(from, list{all}, namesOf(len(all)))
 }
 
-// quiet lengthens the time between rounds, if there was nothing new.
+// quiet counts a round without news. After two of them, it lengthens the time between rounds unless a rumour is spread.
 func (p *peer) quiet() {
 	if p.idle++; p.idle >= idle && p.hot == 0 {
 		p.idle = 0

@@ -34,7 +34,7 @@ var Strategy = strategy.Strategy{
 const (
 	oneIn      = 10 // one peer in ten is an ultrapeer
 	ultrapeers = 3  // links of a leaf to ultrapeers
-	degree     = 32 // links of an ultrapeer to others
+	degree     = 32 // links of an ultrapeer to other ultrapeers
 	tableBits  = 1 << 16
 	every      = 10 * time.Second // least time between two tables of an ultrapeer
 	perHop     = 2400 * time.Millisecond
@@ -108,7 +108,7 @@ type search struct {
 	query strategy.Query
 	asker strategy.ID
 	rest  []strategy.ID // ultrapeers that may still be asked, each for one more hop
-	at    time.Duration // when the next one is asked
+	at    time.Duration // when the next ultrapeer is asked
 }
 
 type (
@@ -336,7 +336,7 @@ func (q *peer) send(to strategy.ID, a ask) {
 	q.host.Send(to, strategy.Message{Body: a, Bytes: queryBytes, Query: a.query.ID})
 }
 
-// hit handles an answer to an own query. If one holder is wanted, it tells the ultrapeers that were asked to stop.
+// hit handles an answer to an own query. If one holder is wanted, it makes the ultrapeers that it had asked stop.
 func (q *peer) hit(from strategy.ID, id strategy.QueryID, b hit) {
 	q.host.Found(id, from, b.hops)
 	if a, open := q.asked[id]; open && !a.query.All {

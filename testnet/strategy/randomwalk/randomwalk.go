@@ -28,11 +28,11 @@ var Strategy = strategy.Strategy{
 const (
 	walkers     = 32
 	steps       = 1024 // most steps of a walker
-	stepsAll    = 128  // most steps of a walker for all holders, which no check stops
+	stepsAll    = 128  // most steps of a walker that looks for all holders: it makes no checks
 	check       = 4    // steps between two checks with the asker
 	walkerBytes = strategy.Overhead + strategy.KeyBytes + 16 + 38
 	hitBytes    = strategy.Overhead + 16 + 8
-	talkBytes   = strategy.Overhead + 16 + 4 // of a check, and of its answer
+	talkBytes   = strategy.Overhead + 16 + 4 // bytes of a check, and also of its answer
 )
 
 type peer struct {

@@ -32,7 +32,7 @@ const (
 	compared  = 30   // periods between two comparisons
 	packet    = 1500 // most bytes of a message of news, or of several lists
 	header    = strategy.Overhead + 3
-	newsBytes = 8 + 6 // bytes of the peer and version, and of the state and part of an address
+	newsBytes = 8 + 6 // bytes of one piece of news: peer and version, then state and part of an address
 	keyBytes  = 8
 )
 
@@ -53,7 +53,7 @@ type member struct {
 	dead    bool
 	asked   bool
 	changed bool // the latest version differs by one key from the one before
-	tell    int  // number of messages that still have to tell its news
+	tell    int  // number of further messages that will carry the member's news
 }
 
 type peer struct {
@@ -61,7 +61,7 @@ type peer struct {
 	host    strategy.Host
 	prober  probe.Prober
 	members []member
-	hot     []strategy.ID // members whose news is still told
+	hot     []strategy.ID // members whose news this peer still spreads
 	rounds  int
 }
 
@@ -115,7 +115,7 @@ func (p *peer) renew(changed bool) {
 	p.hear(news{peer: self, version: m.list.version})
 }
 
-// hear handles news about a member. If it is new, this peer tells it on.
+// hear handles news about a member. If the peer did not know the news, it spreads them.
 func (p *peer) hear(n news) {
 	m, self := &p.members[n.peer], n.peer == p.host.Self()
 	if self && n.dead && n.version >= m.version { // this peer is not dead

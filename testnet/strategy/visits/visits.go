@@ -23,8 +23,8 @@ func (v *Visits[V]) Get(q strategy.QueryID) (visit V, known bool) {
 	return visit, known
 }
 
-// Put sets the value of a query. At most once a minute, it forgets the values that were put before the last such
-// time.
+// Put sets the value of a query. If it last forgot values a minute ago or earlier, it now forgets all that were put
+// before then.
 func (v *Visits[V]) Put(now time.Duration, q strategy.QueryID, visit V) {
 	if v.young == nil || now-v.turn >= forgotten {
 		v.old, v.young, v.turn = v.young, map[strategy.QueryID]V{}, now
