@@ -439,6 +439,7 @@ func (p *peer) take(now time.Duration, from strategy.ID, b records) {
 	}
 }
 
+// learn takes a record into the directory if it is newer. If the record came by a rumour, the peer spreads it.
 func (p *peer) learn(n news, rumour bool) {
 	e := &p.directory[n.peer]
 	if n.version <= e.version {
