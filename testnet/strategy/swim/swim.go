@@ -179,6 +179,7 @@ func (p *peer) send(to strategy.ID, body any, bytes int) {
 	p.host.Send(to, strategy.Message{Body: body, Bytes: bytes})
 }
 
+// round pings a random member that is not known to be dead. In one round of 30 the two compare their versions.
 func (p *peer) round() {
 	to, drawn := strategy.Partner(p.host, len(p.members), func(id strategy.ID) bool {
 		return p.members[id].version > 0 && !p.members[id].dead
