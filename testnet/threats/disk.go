@@ -85,6 +85,7 @@ func (v *volatile) Batch(context.Context) (ds.Batch, error) { return ds.NewBasic
 
 var testSeed = summary.Seed{Network: "threats"}
 
+// powerFails returns the number of 200 added keys that a power failure loses. The undefended disk ignores Sync.
 func powerFails(ctx context.Context, defended bool) float64 {
 	disk := dssync.MutexWrap(ds.NewMapDatastore())
 	v := newVolatile(disk, !defended)
@@ -99,6 +100,7 @@ func powerFails(ctx context.Context, defended bool) float64 {
 	return float64(200 - again.Count())
 }
 
+// numbersTwice returns the number of epochs that were given before, over 100 starts that a power failure ends.
 func numbersTwice(ctx context.Context, defended bool) float64 {
 	disk := dssync.MutexWrap(ds.NewMapDatastore())
 	given, twice := make(map[string]bool), 0

@@ -185,7 +185,7 @@ func (g *handshakeGate) InterceptUpgraded(network.Conn) (bool, control.Disconnec
 	return true, 0
 }
 
-// halfHandshakes opens forty connections whose handshakes go as far as noise, and no further.
+// halfHandshakes measures what reaches does, while forty connections stay open whose handshakes ended after noise.
 func halfHandshakes(ctx context.Context, defended bool) float64 {
 	var c cast
 	defer c.close()
@@ -210,6 +210,7 @@ func (c *cast) halfHandshake(ctx context.Context, h host.Host) {
 	must(must(noise.New(noise.ID, key, nil)).SecureOutbound(ctx, conn, h.ID()))
 }
 
+// rebinding measures whether the HTTP API serves a request that names a foreign host: 1 or 0.
 func rebinding(ctx context.Context, defended bool) float64 {
 	served := http.Handler(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	if defended {

@@ -73,6 +73,7 @@ func (k *counted) Has(key []byte) (bool, error) {
 	return k.Keys.Has(key)
 }
 
+// haveFlood returns the number of keys that a node looks up in two seconds for one peer that asks on 16 streams.
 func haveFlood(ctx context.Context, defended bool) float64 {
 	var c cast
 	defer c.close()
@@ -160,7 +161,7 @@ func hanging(ctx context.Context, defended bool) float64 {
 
 const mostJunk = 16 // MiB of junk that the other end of a join sends at most
 
-// falseSize joins a node with a peer that claims 2^30 keys, and sends junk for as long as the node reads it.
+// falseSize returns the MiB that a node reads in a join with a peer that claims 2^30 keys and sends junk.
 func falseSize(ctx context.Context, defended bool) float64 {
 	var c cast
 	defer c.close()
@@ -173,7 +174,7 @@ func falseSize(ctx context.Context, defended bool) float64 {
 	})
 }
 
-// falseKeys joins a node with a peer that sends keys which are not in the filter that the node sent.
+// falseKeys returns the MiB that a node reads in a join with a peer that sends keys outside the node's filter.
 func falseKeys(ctx context.Context, defended bool) float64 {
 	var c cast
 	defer c.close()
@@ -212,8 +213,8 @@ func filterOf(p bloom.Params) []byte {
 	return message
 }
 
-// joinWith joins a node with a peer that claims a size. It returns the MiB that answer, which sends the rest, made
-// the node read.
+// joinWith joins a node with a peer that claims a size and then calls answer, which sends its filter or keys. It
+// returns the MiB that answer sent, as counted in answer's last argument.
 func (c *cast) joinWith(ctx context.Context, n *node.Node, size wire.JoinSize, answer func(network.Stream, wire.JoinRequest, *atomic.Int64)) float64 {
 	must(n.Add(ctx, []byte("k")))
 	evil := c.host()

@@ -123,8 +123,8 @@ func inventor(limits routing.Limits) float64 {
 	return float64(p.node("a").Done[0].Stats.Found)
 }
 
-// named returns a place in which a searcher that knows little can ask an inventor and an honest peer. When the
-// searcher asks the inventor, it answers with names, whose peers are mute.
+// named returns a place in which searcher a, which knows little, can ask an inventor and an honest peer. The inventor
+// answers with names, whose peers are mute.
 func named(limits routing.Limits, names ...wire.PeerID) *place {
 	p := newPlace(routing.Config{Limits: limits}, "a-inventor a-honest")
 	p.node("inventor").Boasts, p.node("inventor").Mute = true, true
@@ -156,6 +156,7 @@ func dead(n int) (names []wire.PeerID) {
 	return names
 }
 
+// deadNames returns the time of a find, in milliseconds, if the inventor names only dead peers.
 func deadNames(limits routing.Limits) float64 {
 	p := named(limits, dead(routing.MaxNamesAny)...)
 	s := p.findAsAsked("a", "key 7")
@@ -165,6 +166,7 @@ func deadNames(limits routing.Limits) float64 {
 	return float64(s.Elapsed.Milliseconds())
 }
 
+// namedAgain returns the number of questions to dead peers in 20 finds, in which the inventor names the same four.
 func namedAgain(limits routing.Limits) float64 {
 	limits.Fade, limits.Silent = 1, unbounded // the inventor is believed each time
 	p := named(limits, dead(4)...)
@@ -276,8 +278,8 @@ func claimant(limits routing.Limits) float64 {
 	return float64(asked)
 }
 
-// popular returns the number of names a second that a peer receives which asks for the holders of one key ten times
-// a second.
+// popular returns the number of names a second that a stranger receives if it asks for the holders of one key ten
+// times a second.
 func popular(cfg routing.Config) float64 {
 	p := newPlace(cfg, "stranger-b")
 	for i := range 300 {

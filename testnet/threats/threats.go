@@ -62,7 +62,7 @@ type attack struct {
 	name, measured, defence string
 	where                   Where
 	target                  target
-	slow                    bool // it takes seconds, not milliseconds
+	slow                    bool // the attack takes seconds, not milliseconds
 	run                     func(ctx context.Context, defended bool) float64
 }
 
