@@ -62,6 +62,7 @@ func (f *fluid) integrate(s [][]float64, time float64) {
 	}
 }
 
+// slope sets out to the derivative ds/dt at the state s, by the equations above FluidLimit.
 func (f *fluid) slope(out, s [][]float64) {
 	f.each(func(i, j int) {
 		v := float64(f.d) * (s[i-1][j] - s[i][j])

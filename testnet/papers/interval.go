@@ -116,8 +116,8 @@ func weakLowTail(t, s float64) float64 {
 	return math.Exp(-s * d * d / 4)
 }
 
-// bisect returns the smallest value between low and high for which enough is true. It must be true for high, and for
-// all values above one for which it is true.
+// bisect returns the smallest value between low and high for which enough is true. enough must be true for high. Where
+// it is true for a value, it must be true for all greater ones.
 func bisect(low, high float64, enough func(float64) bool) float64 {
 	for range 200 {
 		middle := low + float64((high-low)/2)
