@@ -154,6 +154,7 @@ func inVain(b *bench, c *crowd, fps []summary.Fingerprint) {
 	b.amount("peers that match a key, the prefixes against the rows alone", "peers/key", 0, float64(contained)/2000, float64(matched)/2000)
 }
 
+// updates compares setting a peer's summary in the index, all new or changed by 1 %, with filling a Bloom filter.
 func updates(b *bench, c *crowd, size string, rate float64) {
 	var others, epochs [2][]*summary.Prefix
 	for i := range remembered {

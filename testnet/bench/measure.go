@@ -18,7 +18,7 @@ type Row struct {
 	Theirs float64 `json:"theirs"`
 	Unit   string  `json:"unit"`
 	Ratio  float64 `json:"ratio"`
-	Target float64 `json:"target"` // 0: no target
+	Target float64 `json:"target"` // ratio to reach; 0: no target
 	OK     bool    `json:"ok"`
 }
 

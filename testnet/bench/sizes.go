@@ -20,7 +20,7 @@ const (
 	sizesBytes   = 150_000 // bytes of a structure that answers for keys: 12 bits for each of streamKeys
 	sizesAsked   = 4_000_000
 	sketchKiB    = 4  // KiB of a sketch
-	sketchRepeat = 30 // number of pairs of sets, which have a tenth of each in common
+	sketchRepeat = 30 // number of pairs of sets; the two sets of a pair have a tenth of their keys in common
 )
 
 // Sized is a line of the table of sizes.
