@@ -125,8 +125,8 @@ func inSimulator(ctx context.Context, c *cli.Command, of []*scenario.Scenario, k
 }
 
 // OnHosts plays scenarios on real hosts, each strategy once, in as much time as the scenario takes. With simulated,
-// it plays each in the simulator first. It calls begin before each strategy. tell may be nil. After an error, it
-// returns the result so far.
+// it plays each in the simulator first. It calls begin before each strategy, and tell with the progress unless tell is
+// nil. After an error, it returns the result so far.
 func OnHosts(ctx context.Context, of []*scenario.Scenario, known []strategy.Strategy, simulated bool, begin func(*scenario.Plan, strategy.Strategy), tell func(testnet.Progress)) (result results.Result, err error) {
 	for _, s := range of {
 		s.Trials = 1

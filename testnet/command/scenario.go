@@ -179,7 +179,7 @@ func explainScenario(_ context.Context, c *cli.Command) error {
 
 // Scenarios returns the scenarios that the arguments of a command name. An argument is a file or a name; "scenarios"
 // alone names all that the program comes with, but those whose rows are trials. A scenario with a sweep is returned
-// as its points. change, if not nil, changes each scenario before.
+// as its points. change, if not nil, is applied to each scenario before that.
 func Scenarios(names []string, change func(*scenario.Scenario) (*scenario.Scenario, error)) (out []*scenario.Scenario, err error) {
 	every := len(names) == 1 && names[0] == results.Scenarios
 	if every {

@@ -60,8 +60,8 @@ func Strict(c *cli.Command) {
 // FlagAlone is the value of a flag of any type that has no value after it; the next argument may be its value.
 const FlagAlone = "true"
 
-// checkArguments checks the number of arguments against the command's ArgsUsage: one in brackets may be missing, one
-// that ends with … may be repeated.
+// checkArguments checks the number of arguments against the names in the command's ArgsUsage. An argument in brackets
+// may be missing. One with … in its name may be repeated.
 func checkArguments(c *cli.Command) error {
 	names, n := strings.Fields(c.ArgsUsage), c.Args().Len()
 	least, most := 0, len(names)
