@@ -21,6 +21,7 @@ func (p *Peer) sign() (err error) {
 	return err
 }
 
+// signed builds a summary of the claimed keys, always of epoch 1, and signs its header.
 func (p *Peer) signed(claims []summary.Fingerprint) (c misdeed.Claim, err error) {
 	c.Record = p.record.Envelope
 	c.Stream, err = summary.Build(claims, summary.Header{

@@ -40,13 +40,13 @@ const (
 
 // Config is the configuration of a faulty peer. All fields are required, except Misdeeds and Twin.
 type Config struct {
-	Network  string                // its name
-	Victims  []peer.AddrInfo       // the peers it is linked with
+	Network  string                // name of the network
+	Victims  []peer.AddrInfo       // peers with which it links
 	Claims   []summary.Fingerprint // keys that it claims to hold: one at least
-	Misdeeds []string              // kinds that it does; nil: all
-	Twin     bool                  // it signs two summaries under one number
-	Ghosts   []wire.Record         // of made-up peers
-	Every    time.Duration         // between two misdeeds
+	Misdeeds []string              // kinds of misdeeds that it does; nil: all
+	Twin     bool                  // it signs two summaries under one epoch
+	Ghosts   []wire.Record         // records of made-up peers
+	Every    time.Duration         // time between two misdeeds
 	Rand     *rand.Rand
 }
 
@@ -60,8 +60,8 @@ type Peer struct {
 
 	seal   func(payload []byte) (envelope []byte, err error) // signs headers as the host
 	record wire.Record                                       // the host's signed addresses
-	claim  misdeed.Claim                                     // of Claims
-	twin   misdeed.Claim                                     // of one less
+	claim  misdeed.Claim                                     // signed summary of Config.Claims
+	twin   misdeed.Claim                                     // second summary, if Config.Twin, without the last claim
 
 	mu      sync.Mutex
 	spoiler misdeed.Spoiler
