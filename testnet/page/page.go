@@ -20,7 +20,7 @@ import (
 // Page is a writer whose lines break at a width.
 type Page struct {
 	to    io.Writer
-	width func() int // in characters; 0: lines do not break
+	width func() int // returns the width in characters; 0: lines do not break
 	line  []byte     // begin of a line that has not ended
 	Err   error      // first error of writing
 }
@@ -100,9 +100,9 @@ func fold(out *strings.Builder, line string, width int) {
 	}
 }
 
-// cut divides a line after the last word that ends within the width; if the first word is wider, after that.
+// cut divides a line after the last word that ends within the width. If the first word is wider, it divides after that.
 func cut(line string, width int) (first, rest string) {
-	// end: of the first part, in bytes; at: characters so far; word: one of them is no blank
+	// end: bytes of the first part; at: characters passed; word: one of those passed is no blank
 	end, at, word := -1, 0, false
 	for i, r := range line {
 		if r == ' ' && word && line[i-1] != ' ' {
@@ -119,11 +119,11 @@ func cut(line string, width int) (first, rest string) {
 	return line[:end], strings.TrimLeft(line[end:], " ")
 }
 
-// Left is the value of Table's right for tables with all text at the left of its column.
+// Left is the value of Table's parameter right for tables with all text at the left of its column.
 const Left = math.MaxInt
 
-// Table writes rows, the head first, in columns with two blanks between them. From column right on, counted from 0,
-// text is at the right of its column. If right is 0, a row begins with two blanks.
+// Table writes rows, the head first, in columns with two blanks between them. In the columns from number right on,
+// counted from 0, text is at the right of its column. If right is 0, a row begins with two blanks.
 func Table(w io.Writer, right int, rows ...[]string) error {
 	var widths []int
 	for _, row := range rows {
