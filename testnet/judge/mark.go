@@ -21,8 +21,8 @@ func MarkOf(found, findable int, all bool) Mark {
 	return Mark{Found: min(found, findable), Findable: findable}
 }
 
-// Quantile returns the smallest of the values that at least a share of them do not exceed; without values, the zero
-// value. O(n log n) time.
+// Quantile returns the smallest of the values for which at least the given share of them is not greater. Without
+// values it returns the zero value. O(n log n) time.
 func Quantile[T cmp.Ordered](values []T, share float64) (q T) {
 	if len(values) == 0 {
 		return q

@@ -9,9 +9,9 @@ import (
 // that one of its neighbours holds: the mean over a peer's neighbours, then over the peers that chose any.
 type Neighbours struct {
 	Peers  int     `json:"peers"`          // number of peers that chose any neighbour
-	Mean   float64 `json:"mean_overlap"`   // with the neighbours chosen
-	Random float64 `json:"random_overlap"` // with neighbours drawn at random: the mean over all other peers
-	Best   float64 `json:"best_overlap"`   // with the best choice of the same number of neighbours
+	Mean   float64 `json:"mean_overlap"`   // overlap with the neighbours chosen
+	Random float64 `json:"random_overlap"` // overlap with neighbours drawn at random: the mean over all other peers
+	Best   float64 `json:"best_overlap"`   // overlap with the best choice of the same number of neighbours
 }
 
 // Chosen scores the choice of neighbours: chosen has, for every peer, the distinct other peers that it chose.

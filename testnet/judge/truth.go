@@ -44,8 +44,8 @@ func (t *Truth[P]) Note(at time.Duration, peer P, key uint32, held bool) {
 	t.log[key] = append(t.log[key], change[P]{at, peer, held})
 }
 
-// during returns the peers that held the key at any time from the grace before a query until its end. The value
-// reports whether the peer held it all that time.
+// during returns the peers that held the key at any time from the grace before a query until its end. A peer's value
+// in the map tells whether it held the key all that time.
 func (t *Truth[P]) during(key uint32, from, to time.Duration) map[P]bool {
 	holders := make(map[P]bool)
 	for _, p := range t.start.Holders(key) {
