@@ -45,7 +45,7 @@ type node struct {
 	place    testnet.Place
 	dht      *kad.IpfsDHT
 	announce announcer
-	stop     []func() error // called before the DHT is closed
+	stop     []func() error // functions called before the DHT is closed
 }
 
 func open(p testnet.Place, announce announcer) (testnet.Peer, error) {

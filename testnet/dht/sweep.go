@@ -13,7 +13,7 @@ import (
 	"github.com/venn-p2p/venn/testnet"
 )
 
-// sweepHoldings is the number of holdings announced in the second of two announcements; the first is of half of it.
+// sweepHoldings is the number of holdings in the second of two announcements. The first has half as many.
 // A visit to a region costs the same for any number of keys, so the difference shows the cost of a holding.
 const sweepHoldings = 20_000
 
@@ -24,6 +24,7 @@ func Kademlia() testnet.System {
 	return s
 }
 
+// sweepAll starts a sweeping provider on the node, which runs until the node is closed, and hands it the keys.
 func sweepAll(ctx context.Context, n *node, keys [][]byte) error {
 	store, err := keystore.NewKeystore(ds.NewMapDatastore())
 	if err != nil {
