@@ -38,7 +38,7 @@ const (
 type reducedRun struct {
 	world   strategy.World
 	bits    uint64                         // bits of a level
-	filters []atomic.Pointer[bloom.Filter] // by peer and number of blocks
+	filters []atomic.Pointer[bloom.Filter] // whole and cut filters, by peer and number of blocks
 }
 
 func openPapapetrou(w strategy.World) (strategy.Factory, error) {

@@ -134,7 +134,7 @@ type peer struct {
 	prober    probe.Prober
 	allowance upkeep.Allowance
 
-	directory []entry // by peer
+	directory []entry // entry of each peer, by its number
 	hot       int     // number of rumours that this peer still spreads
 	sum       uint64  // hash of the directory
 	recent    []news  // latest rumours learned, the oldest first
@@ -158,7 +158,7 @@ type entry struct {
 // asked has the records that a peer was asked for and has not sent.
 type asked struct {
 	peers []strategy.ID
-	heard time.Duration // when the peer was last asked, or last sent a record
+	heard time.Duration // time at which the peer was last asked, or last sent a record
 }
 
 // news names a version of an entry, in a rumour, a request for a record, or a record. filter tells whether the

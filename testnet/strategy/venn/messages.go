@@ -18,7 +18,7 @@ type (
 	hello        wire.Hello
 	catalogue    []wire.Item
 	graft        struct{ in bool }
-	subscription struct{} // to the topic of summaries
+	subscription struct{} // subscribes to the topic of summaries
 
 	parts struct {
 		group group.ID
