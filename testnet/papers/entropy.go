@@ -14,7 +14,7 @@ func StreamEntropy(p *summary.Prefix) float64 {
 	bits := 0.0
 	var walk inside.Walker
 	for block := range p.Header().Shape.Levels {
-		var nodes, places [summary.FingerprintBits + 1]float64 // by level
+		var nodes, places [summary.FingerprintBits + 1]float64 // known nodes and possible ones, by level
 		for _, r := range inside.Known(p, block) {
 			places[r.Level] += math.Ldexp(float64(r.End-r.Begin), r.Level-32)
 			walk.Reset(p, block, r.Level, r.Begin, r.End)
