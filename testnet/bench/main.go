@@ -46,7 +46,7 @@ var areas = []struct {
 }
 
 func main() {
-	runtime.LockOSThread() // now counts the time of this thread
+	runtime.LockOSThread() // function now counts the processor time of this thread
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 

@@ -56,7 +56,7 @@ func (b *bench) compare(name, unit string, units, target float64, ours, theirs s
 		if b.stopping() {
 			return
 		}
-		runtime.GC() // so that garbage of the last round is no cost of this one
+		runtime.GC() // the garbage of the last round must not cost time in this one
 		a, z := ours, theirs
 		if round%2 == 1 {
 			a, z = z, a

@@ -19,7 +19,7 @@ func thetaOverlap(a, b []summary.Fingerprint, bytes int) float64 {
 	for _, set := range [][]summary.Fingerprint{a, b} {
 		s := must(theta.NewQuickSelectUpdateSketch(theta.WithUpdateSketchLgK(uint8(bits.Len(uint(bytes/8)) - 1))))
 		for _, f := range set {
-			_ = s.UpdateUint64(uint64(f)) // it returns whether it kept the hash
+			_ = s.UpdateUint64(uint64(f)) // the result only tells whether the sketch kept the hash
 		}
 		s.Trim()
 		c := s.CompactOrdered()
