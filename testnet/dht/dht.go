@@ -51,7 +51,7 @@ type node struct {
 func open(p testnet.Place, announce announcer) (testnet.Peer, error) {
 	d, err := kad.New(p.Host,
 		kad.Mode(kad.ModeServer), kad.ProtocolPrefix(prefix),
-		kad.AddressFilter(func(all []ma.Multiaddr) []ma.Multiaddr { return all }), // also addresses on loopback
+		kad.AddressFilter(func(all []ma.Multiaddr) []ma.Multiaddr { return all }), // keeps addresses on loopback, too
 	)
 	if err != nil {
 		return nil, fmt.Errorf("dht: %w", err)
