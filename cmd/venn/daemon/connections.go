@@ -20,10 +20,11 @@ type sharing struct {
 
 	mu  sync.Mutex
 	all int
-	of  map[string]int // connections of each group that has some
+	of  map[string]int // number of connections of each group that has any
 }
 
-// newSharing returns a resource manager that shares most inbound connections, and does all else as m.
+// newSharing returns a resource manager whose address groups share up to most inbound connections. In all else it acts
+// as m.
 func newSharing(m network.ResourceManager, most int) *sharing {
 	return &sharing{ResourceManager: m, most: most, of: map[string]int{}}
 }

@@ -80,14 +80,14 @@ type daemon struct {
 	removals   *repo.Removals
 	listen     []string // addresses to listen on
 	host       host.Host
-	interfaces *interfaces.Watch // of the host's addresses
+	interfaces *interfaces.Watch // keeps the host's addresses up to date
 	node       *node.Node
 	serving    *serving
 	control    net.Listener
-	public     net.Listener // nil: there is none
-	clients    net.Listener // of the mirror; nil: there is none
+	public     net.Listener // listener for other programs; nil: there is none
+	clients    net.Listener // listener for the mirror's clients; nil: there is none
 	mirror     *mirror.Mirror
-	claims     *claims // of the mirror; nil: there is none
+	claims     *claims // claims of the mirror; nil: there is no mirror
 	closers    []func() error
 }
 
@@ -121,6 +121,7 @@ func (d *daemon) seed() summary.Seed {
 // closeTime is the longest time to wait for the database to close.
 const closeTime = 15 * time.Second
 
+// openStore opens the database, the store in it and the mark of removals, if the disk has room.
 func (d *daemon) openStore(ctx context.Context) error {
 	begun := time.Now()
 	room := roomOn(d.repo.Dir)

@@ -122,6 +122,7 @@ func portsFree(listen []string) error {
 	return failed
 }
 
+// tryListen returns an error if an address cannot be listened on, by UDP if it names UDP, else by TCP.
 func tryListen(a ma.Multiaddr) error {
 	if _, err := a.ValueForProtocol(ma.P_UDP); err == nil {
 		l, err := manet.ListenPacket(a)

@@ -101,6 +101,7 @@ func (s *serving) close() error {
 	return nil
 }
 
+// handle answers another peer's question for the peers that serve this daemon's content.
 func (s *serving) handle(stream network.Stream) {
 	if stream.Scope().SetService(node.ServiceName) != nil {
 		_ = stream.Reset()
