@@ -34,7 +34,7 @@ type Files struct {
 	Root string // absolute path of the folder
 	// Given is the mark under which the keys of all files were given to the daemon; "": not known. See [Removals].
 	Given string
-	Known map[string]File // by path
+	Known map[string]File // remembered files, by path below the folder
 }
 
 // OpenFiles reads the list of a folder's files. If the list is not valid, its files are forgotten, and only have to
@@ -116,6 +116,7 @@ func readFiles(name string, f func(File)) (root, given string, err error) {
 	return root, given, in.Err()
 }
 
+// parseFile parses a line of a list, as [Files] describes it.
 func parseFile(line []byte) (x File, ok bool) {
 	size, line, _ := bytes.Cut(line, []byte(" "))
 	changed, line, _ := bytes.Cut(line, []byte(" "))

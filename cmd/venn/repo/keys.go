@@ -105,6 +105,7 @@ func known(name string) string {
 	return "the sections are " + strings.Join(sections, ", ")
 }
 
+// set sets the key from text, in the forms that Config.Set describes.
 func (e entry) set(text string) (err error) {
 	if isLiteral(text, e.value.Kind()) {
 		return e.setLiteral(text)

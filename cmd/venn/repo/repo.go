@@ -92,7 +92,7 @@ func InitAs(dir string, key crypto.PrivKey, change ...func(*Config)) (Repo, erro
 	if made != nil && !errors.Is(made, fs.ErrExist) {
 		return r, made
 	}
-	// of several processes at once, one makes it
+	// if several processes do this at once, one of them makes the repository
 	return r, whileLocked(context.Background(), r.path(configLock), func() error {
 		err := r.fill(key, change)
 		if err != nil && made == nil && !errors.Is(err, ErrExists) {
