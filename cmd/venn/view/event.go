@@ -33,11 +33,11 @@ type Event interface {
 type Peer struct {
 	N     int    `json:"n"`
 	Name  string `json:"name"`            // name of a testnet's peer; of other peers, the end of the id
-	ID    string `json:"id"`              // as libp2p prints it
+	ID    string `json:"id"`              // peer id, as libp2p prints it
 	Group string `json:"group,omitempty"` // role in a testnet
 	Class string `json:"class,omitempty"` // class of its line
 	Rate  uint64 `json:"rate,omitempty"`  // rate of its line, bit/s
-	Self  bool   `json:"self,omitempty"`  // it is watched: it has status, links and held lines
+	Self  bool   `json:"self,omitempty"`  // the peer is watched: it has lines of status, links and held
 }
 
 // Status is a peer's state, with its counts so far.
@@ -124,9 +124,9 @@ type Tail struct {
 	Removed  int    `json:"removed"`
 }
 
-// Learned has the newer summaries of other peers of which a peer has received the first part, and the tails that it
-// has received. Each is an array: number of the peer it is of, sequence, time in milliseconds, number of the tail.
-// Number 0 means the summary.
+// Learned has the newer summaries of other peers whose first part a peer has received, and the tails that it has
+// received. Each is an array: number of the peer that published it, sequence number of the summary, time in
+// milliseconds, number of the tail. Tail 0 means the summary.
 type Learned struct {
 	N       int        `json:"n"`
 	Learned [][4]int64 `json:"learned"`

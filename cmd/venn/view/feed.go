@@ -179,7 +179,8 @@ type place struct {
 	at           time.Duration // time of the present state
 }
 
-// next returns the next lines for a place, and moves it behind them.
+// next returns the next lines for a place, and moves it behind them. grown is closed when there are more lines. over
+// means that the feed is closed. Lines of the present state come with neither.
 func (f *Feed) next(p *place) (lines [][]byte, grown <-chan struct{}, over bool) {
 	if lines = p.nextPresent(); len(lines) > 0 {
 		return lines, nil, false

@@ -41,7 +41,7 @@ type Watch struct {
 	numbers map[peer.ID]int
 	members []member
 	learned map[int][]learnt   // what each peer has learned, not yet published
-	latest  map[[2]int]version // by two peers: the latest version of the second that the first has learned
+	latest  map[[2]int]version // latest version of the second peer that the first has learned, by both
 }
 
 // learnt is a version of a peer's collection that another peer has learned.
@@ -54,7 +54,7 @@ type learnt struct {
 // version is a published state of a peer's collection: a summary, or a tail after it.
 type version struct {
 	epoch summary.Epoch
-	tail  uint32 // 0: the summary
+	tail  uint32 // number of the tail; 0: the summary
 }
 
 func (v version) after(o version) bool {
@@ -310,6 +310,7 @@ func (w *Watch) held(n int, peers []node.PeerStatus) Held {
 	return h
 }
 
+// links returns the links of a watched node. A link to a peer that is not a neighbour has the kind "link".
 func (w *Watch) links(m member, peers []node.PeerStatus, neighbours []node.Neighbour) Links {
 	chosen := make(map[peer.ID]node.Neighbour, len(neighbours))
 	for _, nb := range neighbours {
