@@ -3,7 +3,7 @@
 // look for them; a history checks every answer against the true holders at the time. .ci/fleet builds the programs and
 // runs these tests.
 //
-// Others run daemons in networks as real peers have them: behind routers that translate addresses, on slow lines, on
-// lines that fail. They make network namespaces, which needs root on Linux and the programs ip, iptables and tc; they
-// say so and skip where something lacks. They take minutes: .ci/netns runs them.
+// Other tests run daemons in networks as real peers have them: behind routers that translate addresses, on slow lines,
+// on lines that fail. They make network namespaces, which needs root on Linux and the programs ip, iptables and tc.
+// Where any of these is missing, they say so and are skipped. They take minutes: .ci/netns runs them.
 package fleet

@@ -2,10 +2,10 @@ package time
 
 import "syscall"
 
-// The wall clock of a program that is built with this file jumps twice a minute, and is wrong by twenty minutes at most,
-// as the number in VENN_CLOCK says. VENN_AHEAD sets it ahead by as many seconds. The monotonic clock goes on. Certificates of libp2p's TLS begin an hour before they
-// are made: peers whose clocks differ by more do not connect. .ci/fleet adds the file to package time, and a call of wall
-// to Now.
+// .ci/fleet adds this file to package time, and a call of wall to Now. The monotonic clock of a program built so stays
+// right. Its wall clock jumps every 30 s if VENN_CLOCK has a seed above 0, and is then wrong by twenty minutes at most.
+// It is ahead by the seconds in VENN_AHEAD, too. Certificates of libp2p's TLS begin an hour before they are made, so
+// peers whose clocks differ by more do not connect.
 
 var clockSeed, clockAhead = clockNumber("VENN_CLOCK"), int64(clockNumber("VENN_AHEAD"))
 
@@ -17,7 +17,7 @@ func clockNumber(variable string) (number uint64) {
 	return number
 }
 
-// wall returns by how many seconds the wall clock is wrong.
+// wall returns the number of seconds by which the wall clock is ahead, at a monotonic time in ns.
 func wall(mono int64) int64 {
 	if clockSeed == 0 {
 		return clockAhead
