@@ -45,7 +45,7 @@ func configCommand() *cli.Command {
 					if err != nil {
 						return usageError(err)
 					}
-					text, _ := cfg.Get(c.Args().First()) // it is a key
+					text, _ := cfg.Get(c.Args().First()) // no error: Value has found the key
 					return say(c, value, "%s", text)
 				}),
 			},
@@ -99,7 +99,7 @@ func changeConfig(change func(*repo.Config, cli.Args) error) cli.ActionFunc {
 		if err != nil {
 			return err
 		}
-		value, _ := cfg.Value(name) // it is there
+		value, _ := cfg.Value(name) // no error: change has found the key
 		now, _ := cfg.Get(name)
 		restart := now != was && running(ctx, r)
 		text := fmt.Sprintf("%s is %s, was %s", name, visible(now), visible(was))
@@ -127,7 +127,7 @@ func editConfig(ctx context.Context, c *cli.Command, r repo.Repo) error {
 		return err
 	}
 	draft := r.ConfigPath() + ".edit"
-	if _, err := os.Lstat(draft); errors.Is(err, fs.ErrNotExist) { // else it is left from an invalid edit
+	if _, err := os.Lstat(draft); errors.Is(err, fs.ErrNotExist) { // a draft that exists is left from an invalid edit
 		if err := os.WriteFile(draft, before, 0o600); err != nil {
 			return err
 		}

@@ -28,6 +28,7 @@ func coverCommand() *cli.Command {
 	}
 }
 
+// cover prints peers that together hold many of the keys, and the number of keys that they hold.
 func cover(ctx context.Context, c *cli.Command, cl *client, in io.Reader) error {
 	top := url.Values{"top": {strconv.Itoa(c.Int("top"))}}
 	end, err := eachUntil[httpapi.Cover, httpapi.CoverEnd](ctx, cl, http.MethodPost, "/api/v1/cover", top, in, func(p httpapi.Cover) error {

@@ -135,7 +135,7 @@ func newLog(w io.Writer, cfg repo.Log, level *slog.LevelVar) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
 	if cfg.Format == "json" {
 		options.ReplaceAttr = func(_ []string, a slog.Attr) slog.Attr {
-			if a.Value.Kind() == slog.KindDuration { // with a unit, as in text
+			if a.Value.Kind() == slog.KindDuration { // write durations with a unit, as in logs of text
 				a.Value = slog.StringValue(a.Value.Duration().String())
 			}
 			return a

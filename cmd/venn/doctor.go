@@ -26,7 +26,7 @@ type finding struct {
 	Check  string `json:"check"`
 	Fine   bool   `json:"fine"`
 	Found  string `json:"found"`
-	Advice string `json:"advice,omitempty"` // if it is not fine
+	Advice string `json:"advice,omitempty"` // advice for the user, if the finding is not fine
 }
 
 func doctorCommand() *cli.Command {

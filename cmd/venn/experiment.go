@@ -164,7 +164,7 @@ func sweepHelp() string {
 			rows = append(rows, []string{"   " + of.Name, v.Name, v.Unit})
 		}
 	}
-	_ = page.Table(&b, page.Left, rows...) // into memory
+	_ = page.Table(&b, page.Left, rows...) // cannot fail: it writes into memory
 	return command.SweepHelp(strategies.Named()) + b.String()
 }
 

@@ -182,7 +182,7 @@ func firstAddress(addresses []string) string {
 
 func explain(w io.Writer, end httpapi.FindEnd) {
 	fmt.Fprintf(w, "%s: %s; %d found with %d messages in %.1f ms", end.Key, end.End, end.Found, end.Message, end.Elapsed)
-	if end.Covered > 0 || end.Found == 0 { // else this peer has the key itself
+	if end.Covered > 0 || end.Found == 0 { // otherwise this peer has the key itself
 		fmt.Fprintf(w, "; %s of the network was asked or is known", share(end.Covered))
 	}
 	if end.AsOf > 0 {

@@ -36,7 +36,7 @@ type follower struct {
 
 // source is a source of keys, with its servers.
 type source struct {
-	what string // names it in the repository
+	what string // name of the source in the repository
 	// each lists its keys, as texts; some may come more than once. After a goneError the list is whole, but a part of
 	// the source is gone.
 	each func(ctx context.Context, f func(key string) error) error
@@ -111,11 +111,12 @@ type sight struct {
 
 // followed counts what one look found and changed.
 type followed struct {
-	Keys    int `json:"keys"`    // listed
-	Added   int `json:"added"`   // to the peer's keys
-	Removed int `json:"removed"` // from them
+	Keys    int `json:"keys"`    // keys that the source listed
+	Added   int `json:"added"`   // keys added to the peer's
+	Removed int `json:"removed"` // keys removed from the peer's
 }
 
+// follow keeps the peer's keys in step with the folders or IPFS nodes of the arguments, until ctx ends.
 func follow(ctx context.Context, c *cli.Command, cl *client) (err error) {
 	f := &follower{cl: cl, source: kuboNodes(c.Args().Slice(), c.Bool("pins")), parameters: ofKeys(c)}
 	if c.String("from") == "dir" {
@@ -205,8 +206,8 @@ func unserved(r repo.Repo) string {
 		"`venn config set content.served_by MULTIADDR" + r.Option() + "`"
 }
 
-// suspendAfter is the number of looks in a row that must find a source gone before its keys are suspended. A key goes
-// after as many complete lists in a row without it.
+// suspendAfter is the number of looks in a row that must find a source gone before its keys are suspended. A key is
+// removed after as many complete lists in a row without it.
 const suspendAfter = 2
 
 // note records what is known of the source, for the daemon and for other commands, if that has changed. gone is the

@@ -10,8 +10,8 @@ import (
 
 // request holds what a command line asks for.
 type request struct {
-	args  []string // for the parser
-	path  []string // of the command that runs, with the program's name
+	args  []string // arguments for the parser
+	path  []string // names of the command that runs, the program's first
 	topic string   // topic to print instead; empty: none
 }
 

@@ -86,6 +86,7 @@ func onKeys(f func(context.Context, *cli.Command, *client, io.Reader) error) cli
 	}
 }
 
+// addKeys adds the keys of the arguments or of a source, and follows the source if --follow is set.
 func addKeys(ctx context.Context, c *cli.Command) error {
 	from := c.String("from")
 	switch {
@@ -204,7 +205,7 @@ func eachRequest(in io.Reader, send func(first int, body []byte) error) error {
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 			return usageError(fmt.Errorf("line %d has more than %d bytes: it is no key", number, longest))
-		case err == nil || err == io.EOF: // else the line is cut short
+		case err == nil || err == io.EOF: // after another error the line is cut short
 			body = append(body, line...)
 		}
 		if number-first+1 >= requestKeys || len(body) >= requestBytes || err != nil && len(body) > 0 {

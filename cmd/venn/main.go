@@ -23,11 +23,11 @@ const (
 	exitDone        = 0
 	exitFailed      = 1
 	exitUsage       = 2
-	exitNone        = 3   // nobody has it, or there is no such peer
-	exitInterrupted = 130 // by Ctrl-C, before it was done
+	exitNone        = 3   // nobody has the key, or the peer is not known
+	exitInterrupted = 130 // Ctrl-C ended the command before it was done
 )
 
-// Help breaks lines as all output does.
+// init lets help texts break lines as all other output does.
 func init() {
 	cli.HelpPrinterCustom = func(w io.Writer, template string, data any, functions map[string]any) {
 		cli.DefaultPrintHelpCustom(page.On(w), template, data, functions)

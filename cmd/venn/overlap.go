@@ -13,8 +13,8 @@ import (
 // overlapReport estimates the overlap of two collections, of peers or in files. Where nothing is known, values are
 // null, but common has its bounds.
 type overlapReport struct {
-	Keys        [2]float64 `json:"keys"`   // of the first and the second
-	Common      interval   `json:"common"` // keys of both
+	Keys        [2]float64 `json:"keys"`   // number of keys in the first collection and in the second
+	Common      interval   `json:"common"` // number of keys that both have
 	Union       maybe      `json:"union"`
 	Jaccard     maybe      `json:"jaccard"`
 	Containment maybe      `json:"containment"` // share of the first's keys that the second has

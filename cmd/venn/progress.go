@@ -17,8 +17,8 @@ const (
 	lineEvery = 5 * time.Second        // time between plain lines of one stage
 	drawEvery = 100 * time.Millisecond // time between drawings on a terminal
 	quietTime = 2 * time.Second        // shorter work needs no progress
-	barWidth  = 20                     // characters
-	barFrom   = 72                     // characters of a terminal: a narrower one shows no bar
+	barWidth  = 20                     // width of the bar, in characters
+	barFrom   = 72                     // least width, in characters, of a terminal that shows a bar
 	leastGain = 0.01                   // share of the whole: a smaller gain does not foretell the time left
 )
 
@@ -26,7 +26,7 @@ const (
 type stage struct {
 	what        string
 	done, total int     // total 0: not known
-	share       float64 // of the whole, where total is 0; 0: not known
+	share       float64 // share of the work that is done, if total is 0; 0: not known
 	whole       bool    // share and time left are of all stages, not of this one
 }
 
@@ -42,14 +42,14 @@ func (s stage) part() float64 {
 // shows the present stage, elsewhere there is a line now and then. It is safe for concurrent use.
 type progress struct {
 	w     io.Writer
-	width func() int // of the terminal; nil: w is no terminal
+	width func() int // returns the terminal's width in characters; nil: w is no terminal
 	quiet time.Duration
 	now   func() time.Time
 
 	mu    sync.Mutex
 	stage stage
 	first float64   // the part that was done when the stage began
-	began time.Time // of the stage; zero: none has begun
+	began time.Time // when the stage began; zero: none has begun
 	said  time.Time // last line or drawing; zero: none yet in this stage
 	open  bool      // the stage has gone on since the last line
 }
@@ -63,6 +63,8 @@ func newProgress(w io.Writer, quiet time.Duration) *progress {
 	return p
 }
 
+// update takes the state of the work, and shows it if the last showing is long enough ago. A stage with another name
+// ends the present one.
 func (p *progress) update(s stage) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -104,6 +106,7 @@ func (p *progress) finish(newLine bool) {
 	p.said, p.open = time.Time{}, false
 }
 
+// say shows the present stage: on a terminal in place of the last text, elsewhere on a line of its own.
 func (p *progress) say(now time.Time) {
 	p.said, p.open = now, false
 	text := p.text(now.Sub(p.began))

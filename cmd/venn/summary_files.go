@@ -34,13 +34,13 @@ type openedSummary struct {
 
 // opened returns the summary of a signed header and the parts held.
 func opened(envelope []byte, p *summary.Prefix) *openedSummary {
-	r, _ := p.Run(0, p.Parts()) // it holds them
+	r, _ := p.Run(0, p.Parts()) // no error: p holds these parts
 	return &openedSummary{summary.File{Envelope: envelope, Run: r}, p}
 }
 
 const (
 	fileHead = 6                        // bytes that tell the kind and the version of a file
-	maxFile  = 2<<10 + 1<<14*(64<<10+4) // bytes of the largest: a signed header and 2^14 parts of 64 KiB
+	maxFile  = 2<<10 + 1<<14*(64<<10+4) // bytes of the largest file: a signed header and 2^14 parts of 64 KiB
 )
 
 // errDelta means that a file is a delta where a command wants a summary.

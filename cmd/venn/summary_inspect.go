@@ -29,10 +29,10 @@ type inspected struct {
 	Rate         float64         `json:"fp_rate"`
 	EntropyRatio maybe           `json:"entropy_ratio"`
 	Parts        []inspectedPart `json:"parts"`
-	AllParts     int             `json:"all_parts"` // of the summary, before it was cut
+	AllParts     int             `json:"all_parts"` // number of parts of the summary, before it was cut
 	Epoch        string          `json:"epoch"`
 	Seed         uint32          `json:"seed"`
-	Network      string          `json:"network"` // its name if it is venn, else its tag in hexadecimal digits
+	Network      string          `json:"network"` // network's name if it is venn, else the seed's tag in hexadecimal
 	Signer       string          `json:"signer"`
 	Signature    string          `json:"signature"`
 }

@@ -35,11 +35,11 @@ var budgets = []float64{0.5, 1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 20, 24, 30}
 
 // size is one row of the table: the summary that fits a budget.
 type size struct {
-	Budget      int             `json:"budget"` // bytes
-	Bits        float64         `json:"-"`      // a key, of the budget
+	Budget      int             `json:"budget"` // size of the budget in bytes
+	Bits        float64         `json:"-"`      // size of the budget in bits a key
 	Shape       *inspectedShape `json:"shape"`  // nil if nothing fits
 	Parts       int             `json:"parts"`
-	Bytes       int             `json:"bytes"` // predicted, header included
+	Bytes       int             `json:"bytes"` // predicted size, header included
 	BitsPerKey  maybe           `json:"bits_per_key"`
 	Rate        maybe           `json:"fp_rate"`
 	Plain       maybe           `json:"bloom_fp_rate"`
@@ -163,7 +163,7 @@ func rateText(rate maybe) string {
 
 // plotSizes draws the rates of n keys over the budget, on a logarithmic axis.
 func plotSizes(w io.Writer, n int) error {
-	const most, steps = 24, 4 // bits a key, points in each
+	const most, steps = 24, 4 // greatest number of bits a key; points drawn for each bit
 	var bits []float64
 	for i := range most*steps + 1 {
 		bits = append(bits, float64(i)/steps)

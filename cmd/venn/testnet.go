@@ -20,10 +20,10 @@ import (
 	"github.com/venn-p2p/venn/testnet/workload"
 )
 
-// gcPercent returns the percentage by which the heap of many peers may grow between collections. In a small network it
-// is 20, to save memory, which costs a quarter of all processor time. It is 100 where processor time is scarcer:
-// where peers keep adding keys, and in a network that is large or on slow lines, and so takes long to warm up. The
-// environment's GOGC wins.
+// gcPercent returns the percentage by which the heap may grow between garbage collections. In a small network it is 20:
+// that saves memory, but costs a quarter of all processor time. It is 100 where processor time is scarcer: where peers
+// keep adding keys, and in a network that is large or on slow lines, and so takes long to warm up. GOGC in the
+// environment takes precedence.
 func gcPercent(peers int, links link.Mix, adds float64) int {
 	if adds > 0 || testnet.DefaultWarmup(peers, links) > 40*time.Second {
 		return 100
@@ -145,7 +145,7 @@ func runTestnet(ctx context.Context, c *cli.Command, cfg testnet.Config) error {
 		return runErr
 	}
 	if report.Part != "" && report.Merged {
-		printed = true // by part 0
+		printed = true // part 0 of the run prints the report
 	}
 	if !printed {
 		err = showIndented(c, report, report.WriteText)
@@ -159,7 +159,7 @@ func runTestnet(ctx context.Context, c *cli.Command, cfg testnet.Config) error {
 	return err
 }
 
-// hold prints the number of peers, with list also their addresses, and waits for the end of ctx.
+// hold prints the number of peers, and their addresses if list is set. Then it waits for the end of ctx.
 func hold(ctx context.Context, w io.Writer, all []testnet.Address, list bool) {
 	for _, a := range all {
 		if list {

@@ -60,19 +60,19 @@ func viewAddress(c *cli.Command) string {
 type testnetView struct {
 	feed  *view.Feed
 	watch *view.Watch
-	ctx   context.Context // of the watch: it outlives the run's
+	ctx   context.Context // context of the watch, which outlives the run's
 	stop  context.CancelFunc
 	done  sync.WaitGroup
-	name  string    // of the recording; empty: there is none
-	file  *os.File  // of the recording, once it has begun
-	begun sync.Once // the recording
+	name  string    // file name of the recording; empty: there is no recording
+	file  *os.File  // file of the recording, once that has begun
+	begun sync.Once // lets the recording begin once
 	abort func()    // ends the run
 
 	mu      sync.Mutex
 	numbers map[int]int        // numbers of peers in the view, by their numbers in the testnet
-	changes map[int]changeFunc // by number in the view
-	held    atomic.Bool        // the report is there
-	failed  error              // of the recording
+	changes map[int]changeFunc // functions that change a peer's keys, by its number in the view
+	held    atomic.Bool        // the report is shown: keys may be changed
+	failed  error              // error of the recording
 	ended   sync.Once
 }
 

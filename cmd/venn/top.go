@@ -68,7 +68,7 @@ func untilKey(ctx context.Context, in io.Reader) (_ context.Context, restore fun
 		end()
 		return ctx, nil, err
 	}
-	go func() { // until a key ends it, or the program
+	go func() { // ends at one of the keys, or with the program
 		defer end()
 		const ctrlC = 3
 		for key := []byte{0}; key[0] != 'q' && key[0] != ctrlC; {
@@ -89,7 +89,7 @@ func drawTop(ctx context.Context, cl *client, out *os.File, every time.Duration)
 		}
 		width, height := page.Size(out)
 		var b bytes.Buffer
-		_ = writeTop(page.Wide(&b, width), now, before, width, height) // into memory
+		_ = writeTop(page.Wide(&b, width), now, before, width, height) // cannot fail: it writes into memory
 		lines := strings.SplitAfter(b.String(), "\n")
 		fmt.Fprint(out, "\x1b[H\x1b[2J", strings.ReplaceAll(strings.Join(lines[:min(len(lines), height-1)], ""), "\n", "\r\n"))
 		before = now
@@ -118,6 +118,7 @@ type moment struct {
 	Metrics map[string]float64 `json:"metrics"`
 }
 
+// lookOnce asks the daemon for its status, peers, neighbours and metrics.
 func lookOnce(ctx context.Context, cl *client) (m moment, err error) {
 	m.At = time.Now()
 	if m.Status, err = get[httpapi.Status](ctx, cl, "status", nil); err != nil {
@@ -143,8 +144,8 @@ func lookOnce(ctx context.Context, cl *client) (m moment, err error) {
 	return m, err
 }
 
-// sums adds up metrics over their labels, except the direction, which stays with the name. Of the budgets it takes only
-// the line's.
+// sums adds up metrics over their labels, except the direction, which it adds to the name. It counts the budget of the
+// line, but not the budgets of links.
 func sums(r io.Reader) (map[string]float64, error) {
 	out := make(map[string]float64)
 	in := bufio.NewScanner(r)

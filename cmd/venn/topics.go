@@ -18,7 +18,7 @@ var texts embed.FS
 func textOf(file string) string {
 	b, err := texts.ReadFile(file)
 	if err != nil {
-		panic(err) // embedded
+		panic(err) // cannot be: the texts are embedded
 	}
 	return string(b)
 }

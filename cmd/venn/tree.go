@@ -62,20 +62,20 @@ func (d *tree) each(ctx context.Context, f func(x repo.File, fresh bool) error, 
 // look is one look at a tree.
 type look struct {
 	*tree
-	root        string               // of the tree, without symbolic links
+	root        string               // path of the tree's folder, symbolic links resolved
 	changed     []found              // files that are to be read
-	now         map[string]repo.File // files given to f, by path
+	now         map[string]repo.File // files with which f was called, by path
 	fresh       bool                 // a file was read
-	seen, total int                  // files given, and found
+	seen, total int                  // numbers of files given to f, and found
 	f           func(x repo.File, fresh bool) error
-	err         error // of f: it is not called again
+	err         error // error that f returned: f is not called again
 }
 
 // found is a file that is to be read.
 type found struct {
 	repo.File
-	young bool  // its last change is younger than racy, before it is read
-	err   error // of the reading
+	young bool  // when it was found, its last change was less than racy ago
+	err   error // error of reading the file
 }
 
 // errNoFolder says that a file has taken the place of a tree's folder.
@@ -121,7 +121,7 @@ func (l *look) file(path string, e fs.DirEntry) error {
 	return nil
 }
 
-// keepBelow gives the files remembered below a folder that cannot be read, unless it vanished meanwhile.
+// keepBelow gives f the files remembered below a folder that cannot be read, unless the folder vanished meanwhile.
 func (l *look) keepBelow(folder string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -146,7 +146,7 @@ func (l *look) keep(path string) error {
 	return l.give(x, false)
 }
 
-// read hashes the changed files on all cores, and gives them to f. While f is busy, up to requestKeys files are hashed.
+// read hashes the changed files on all cores, and gives them to f. Up to requestKeys hashed files wait for f.
 func (l *look) read(ctx context.Context) error {
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
@@ -183,13 +183,14 @@ func (l *look) take(x found) error {
 		return l.keep(x.Path)
 	}
 	if x.young {
-		x.Time = -1 // it is read again next time
+		x.Time = -1 // no file has this time: the next look reads the file again
 	}
 	last, known := l.files.Known[x.Path]
 	l.fresh = true
 	return l.give(x.File, !known || last.Sum != x.Sum)
 }
 
+// give calls f with a file, unless f has failed before, and shows the progress.
 func (l *look) give(x repo.File, fresh bool) error {
 	l.now[x.Path] = x
 	if l.seen++; l.seen%256 == 0 {

@@ -36,7 +36,7 @@ type Recorder struct {
 	begun bool
 	last  time.Duration
 
-	sessions []session // by number of the peer
+	sessions []session // sessions of the peers, by their numbers
 }
 
 // New returns a Recorder, and writes the header.
