@@ -88,6 +88,7 @@ func (f *peer) pass(q query, from strategy.ID) {
 	}
 }
 
+// query handles a query from a neighbour. The peer answers if it holds the key, and may pass the query on.
 func (f *peer) query(now time.Duration, from strategy.ID, q query) {
 	if _, seen := f.seen.Get(q.query.ID); seen {
 		return

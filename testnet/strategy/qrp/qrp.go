@@ -288,7 +288,8 @@ func (q *peer) dynamic(now time.Duration, query strategy.Query, asker strategy.I
 	q.pass(now, ask{query: query, asker: asker, ttl: 1}, asker)
 }
 
-// widen asks one more ultrapeer, which also passes the query to its neighbours. If there is none, it ends the query.
+// widen asks one more ultrapeer, which also passes the query to its neighbours. If none is left or the deadline has
+// passed, it ends the query.
 func (q *peer) widen(now time.Duration, o *search) {
 	if len(o.rest) > 0 && now < o.query.Deadline {
 		q.send(o.rest[0], ask{query: o.query, asker: o.asker, ttl: 1, hops: 1})

@@ -197,6 +197,7 @@ func (v *node) Step(now time.Duration, in strategy.Input) {
 	v.host.Wake(v.wake)
 }
 
+// begin makes the machine, and tells it of the keys that the peer holds already.
 func (v *node) begin(now time.Duration) {
 	o, q := v.configs()
 	c := core.Config{Overlay: o, Routing: q, Tails: v.tailsConfig()}
@@ -249,6 +250,7 @@ func (v *node) start(now time.Duration, q strategy.Query) {
 	v.step(now, start)
 }
 
+// linkOpened handles a new link. It turns away a link from another peer for which there is no place.
 func (v *node) linkOpened(now time.Duration, in strategy.LinkOpened) {
 	p := peerID(in.Peer)
 	switch {
