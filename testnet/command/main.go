@@ -72,6 +72,7 @@ func Play(own ...strategy.Strategy) *cli.Command {
 	}
 }
 
+// play runs the own strategies, and those that the scenarios name, or instead the strategies of --strategy.
 func play(ctx context.Context, c *cli.Command, own []strategy.Strategy) error {
 	known := append(slices.Clone(own), strategies.Named()...)
 	of, err := Scenarios(c.Args().Slice(), func(s *scenario.Scenario) (*scenario.Scenario, error) {

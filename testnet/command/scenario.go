@@ -107,6 +107,7 @@ func showScenario(_ context.Context, c *cli.Command) error {
 	return err
 }
 
+// checkScenarios checks the scenarios of the arguments, and returns the faults of all of them.
 func checkScenarios(c *cli.Command, own []strategy.Strategy) error {
 	var faults []error
 	for _, name := range c.Args().Slice() {
