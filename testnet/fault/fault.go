@@ -103,7 +103,7 @@ func (p *Peer) Close() {
 // id returns the id on the wire of one of the network's protocols.
 func (p *Peer) id(name protocol.ID) protocol.ID { return wire.ProtocolIn(p.cfg.Network, name) }
 
-// misbehave links up with the victims, and then does one misdeed after the other.
+// misbehave links with a random victim, unless they are connected, and does a misdeed to it: once every Config.Every.
 func (p *Peer) misbehave(ctx context.Context) {
 	misdeeds := p.misdeeds()
 	ticker := time.NewTicker(p.cfg.Every)
@@ -143,8 +143,8 @@ func (p *Peer) misdeeds() (out []func(context.Context, peer.ID)) {
 	return out
 }
 
-// link connects to a victim unless it is connected. Then it says hello, and claims a fast line, much knowledge, and
-// to be a neighbour already.
+// link connects to a victim and says hello, unless they are connected already. The hello claims a fast line, much
+// knowledge, and to be a neighbour already.
 func (p *Peer) link(ctx context.Context, victim peer.AddrInfo) error {
 	if p.h.Network().Connectedness(victim.ID) == network.Connected {
 		return nil
