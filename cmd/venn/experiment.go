@@ -88,6 +88,7 @@ func experiments() ([]experiment.Info, error) {
 	return append(list, experiment.Info{Name: results.Scenarios, Title: "what networks go through, one a question: partitions, crowds, liars; checks the answers", Paper: "none"}, threatsInfo), nil
 }
 
+// runExperiments runs the named scenarios, one experiment on collections, the threats, or package experiment's.
 func runExperiments(ctx context.Context, c *cli.Command) error {
 	names := c.Args().Slice()
 	if names[0] == results.Scenarios || slices.ContainsFunc(names, command.IsScenario) {

@@ -24,6 +24,7 @@ func deltaCommand() *cli.Command {
 	}
 }
 
+// runDelta writes the delta from the old summary to the next one, or the whole next one if that is no larger.
 func runDelta(c *cli.Command, args []string, of []*openedSummary) error {
 	old, next := of[0], of[1]
 	if err := sameOrigin(args[0], old.prefix.Header(), args[1], next.prefix.Header()); err != nil {

@@ -11,8 +11,8 @@ import (
 )
 
 // claims is the router of a mirror, which shares the node's keys with users and followers. Like a follower, it
-// claims the keys that it adds, and keys that others had claimed before. It takes back only keys that it claims and
-// no follower does. It does not claim a key that a user has added, before or since.
+// claims the keys that it adds, and keys that others had claimed before. It removes only keys that it claims and no
+// follower claims. It does not claim a key that a user has added, before or since.
 type claims struct {
 	mirror.Router
 	node *node.Node

@@ -36,9 +36,9 @@ func openPebble(dir string, fs vfs.FS, cache int64, log *slog.Logger) (*pebbleds
 
 const remedy = "put back a copy, or move it away to begin with no keys"
 
-// closePebble closes the database, and gives up after patience. On a full disk pebble would try for ever to flush
-// its memory. The unflushed data is also in its log, which the next start reads. After giving up, the process should
-// end.
+// closePebble closes the database, and gives up once the time patience has passed. On a full disk pebble would try for
+// ever to flush its memory. The unflushed data is also in its log, which the next start reads. After giving up, the
+// process should end.
 func closePebble(db *pebbleds.Datastore, patience time.Duration, log *slog.Logger) error {
 	done := make(chan error, 1)
 	go func() { done <- db.Close() }()

@@ -158,8 +158,8 @@ func (c *Config) Local() {
 }
 
 // FirstPort and EndPort bound the ports that are drawn for peers: FirstPort is the first, EndPort the one after the
-// last. Systems take higher ports for outgoing connections: Linux from 32768 on, most from 49152. So no such
-// connection of another program has a peer's port when the peer starts again.
+// last. Systems take higher ports for outgoing connections: Linux from 32768 on, most from 49152. So no outgoing
+// connection of another program holds a peer's port when the peer starts again.
 const (
 	FirstPort = 22000
 	EndPort   = 32768

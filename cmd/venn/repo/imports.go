@@ -32,8 +32,8 @@ var ErrFollowed = errors.New("a command follows it already")
 
 // Import records on disk which keys an import claims: those that it added to the peer's, and those that another
 // import had claimed already. So it can remove its own keys, even after a restart, and leaves all others, and those
-// that another import claims. The file has a change on each line: + or -, and the key. It is written again once more
-// than half of its lines are of no use.
+// that another import claims. The file has a change on each line: + or -, and the key. When more than half of its
+// lines have no effect any more, the file is rewritten with only the present claims.
 type Import struct {
 	name   string
 	file   *os.File

@@ -107,7 +107,7 @@ const (
 
 // Follow calls write with the lines of the history, the earliest first, and with new ones as they come. It ends when
 // ctx ends, the feed is closed or write fails. A follower starts over, with a header and the present state, if lines
-// that it has not read were dropped. It also does if it would take more than 15 s, at its pace, to read the rest.
+// that it has not read were dropped. It also starts over if it needs more than 15 s, at its pace, to read the rest.
 // After 15 s without a new line, Follow calls write without lines.
 func (f *Feed) Follow(ctx context.Context, write func(lines [][]byte) error) error {
 	return f.follow(ctx, write, true)

@@ -174,7 +174,7 @@ func (s *server) change(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// act reads a request, calls do, and answers.
+// act reads a request, calls do, and answers. It refuses the request if can is false.
 func (s *server) act(w http.ResponseWriter, r *http.Request, can bool, do func(context.Context, asked) (any, error)) {
 	if !can {
 		http.Error(w, "this view only shows", http.StatusForbidden)

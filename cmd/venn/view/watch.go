@@ -183,7 +183,7 @@ func (w *Watch) Run(ctx context.Context) {
 	for i := 0; ; i++ {
 		members := w.watched()
 		if w.idle() {
-			i = -1 // 0 at the first look after a viewer came, which includes links
+			i = -1 // i is 0 at the first look after a viewer came: that look asks for links
 		} else {
 			w.look(ctx, members, i%linksEvery == 0)
 		}
