@@ -140,7 +140,7 @@ func (r *reducedPeer) make() reducedLevels {
 func byPeer(a, b reducedFilter) int { return cmp.Compare(a.peer, b.peer) }
 
 // fit cuts all filters to the same number of blocks, so that they fit in a level. If even reducedLeast blocks do not
-// fit, it leaves out peers. Each peer leaves out others, always the same ones.
+// fit, it leaves out peers, ranked by a hash that differs from peer to peer but not from call to call.
 func (r *reducedPeer) fit(all []reducedFilter) []reducedFilter {
 	block := func(p strategy.ID) uint64 { return r.run.filter(p).Params().BlockBits }
 	one := uint64(0) // bits that one block of each filter takes

@@ -44,7 +44,7 @@ type run struct {
 // list is a version of the list of a peer's keys. It never changes.
 type list struct {
 	version uint32
-	keys    []summary.Fingerprint // ascending
+	keys    []summary.Fingerprint // keys of the list, ascending
 }
 
 type member struct {
@@ -115,7 +115,7 @@ func (p *peer) renew(changed bool) {
 	p.hear(news{peer: self, version: m.list.version})
 }
 
-// hear handles news about a member. If the peer did not know the news, it spreads them.
+// hear handles news about a member. This peer spreads the news if it did not know it.
 func (p *peer) hear(n news) {
 	m, self := &p.members[n.peer], n.peer == p.host.Self()
 	if self && n.dead && n.version >= m.version { // this peer is not dead

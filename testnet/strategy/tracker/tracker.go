@@ -32,13 +32,13 @@ const (
 	named     = 20 // most holders in an answer, unless all are wanted
 	peerBytes = 64 // bytes of a peer's name and address
 	askBytes  = strategy.Overhead + strategy.KeyBytes + 2
-	again     = 10 * time.Second // time until a message to the tracker that failed is repeated
+	again     = 10 * time.Second // time from a failed announcement to the next, which is of all keys
 )
 
 // run has the tracker's knowledge. Only peer 0 uses holders and keys.
 type run struct {
 	world   strategy.World
-	holders map[summary.Fingerprint][]strategy.ID // ascending
+	holders map[summary.Fingerprint][]strategy.ID // holders of each key, ascending
 	keys    [][]summary.Fingerprint               // each peer's keys, as it announced them when it came
 }
 
