@@ -188,7 +188,7 @@ func lines(text string) (out []map[string]any, err error) {
 	return out, err
 }
 
-// sizes returns numbers of peers for a sweep: three to a decade from 100 up, and most as the last.
+// sizes returns numbers of peers for a sweep: three for each factor of ten from 100 up, and most as the last.
 func sizes(most int) (out []any) {
 	const least = 100.0
 	for exact := least; ; exact *= math.Cbrt(10) {
