@@ -132,7 +132,7 @@ func serveView(ctx context.Context, flag, addr string, cfg view.Config, w io.Wri
 	return nil
 }
 
-// Started watches a peer. The first one begins the recording.
+// Started watches a peer. The first call begins the recording.
 func (v *testnetView) Started(r testnet.Running) {
 	v.begun.Do(v.record)
 	group, _, _ := strings.Cut(r.Name, "-")
@@ -167,6 +167,7 @@ func (v *testnetView) report(r *testnet.Report) {
 	v.held.Store(true)
 }
 
+// change adds keys to a peer and removes some. It returns an error until the report is shown.
 func (v *testnetView) change(ctx context.Context, peer, add, remove int) (added, removed int, err error) {
 	if !v.held.Load() {
 		return 0, 0, view.ErrNotNow

@@ -52,15 +52,15 @@ func (d *daemon) openHost(context.Context) error {
 		return fmt.Errorf("resource manager: %w", err)
 	}
 	resources = newSharing(resources, int(scaled.ToPartialLimitConfig().System.ConnsInbound))
-	// The node itself limits the connections that it makes and its links to limits.connections; this limit is for
-	// connections that others make.
+	// The node itself limits the connections that it makes and its links to limits.connections. The connection manager
+	// limits the connections that others make.
 	connections, err := connmgr.NewConnManager(d.cfg.Limits.Connections, 2*d.cfg.Limits.Connections)
 	if err != nil {
 		return fmt.Errorf("connection manager: %w", err)
 	}
 	opts := []libp2p.Option{
 		libp2p.Identity(key),
-		// nobody reads these metrics
+		// libp2p's metrics are off, because nobody reads them
 		libp2p.ResourceManager(resources), libp2p.ConnectionManager(connections), libp2p.DisableMetrics(),
 		libp2p.Muxer(yamux.ID, node.Muxer), libp2p.UserAgent("venn/" + d.opts.Version), libp2p.EnableAutoNATv2(),
 	}
