@@ -39,7 +39,7 @@ const (
 type run struct {
 	world   strategy.World
 	holders map[summary.Fingerprint][]strategy.ID // holders of each key, ascending
-	keys    [][]summary.Fingerprint               // each peer's keys, as it announced them when it came
+	keys    [][]summary.Fingerprint               // keys of each peer when it last announced all of them
 }
 
 type peer struct {
