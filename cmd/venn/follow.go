@@ -44,7 +44,8 @@ type source struct {
 	serves func(ctx context.Context) ([]string, error)
 }
 
-// eachPart calls list with each part of a source. It goes on after a part that is gone, and returns all such errors.
+// eachPart calls list with each part of a source. It goes on after a part that is gone, and returns the errors of all
+// parts that are gone.
 func eachPart[T any](parts []T, list func(T) error) error {
 	var gone error
 	for _, part := range parts {

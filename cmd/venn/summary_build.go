@@ -152,8 +152,8 @@ func (b *builder) envelope(h summary.Header) ([]byte, error) {
 	return b.sign(payload)
 }
 
-// forRate returns a summary of few bytes whose false-positive rate, as measured with these keys, is at most rate. If the
-// shape for that rate misses it with all parts, forRate tries shapes for lower rates.
+// forRate returns a summary of few bytes whose false-positive rate, measured with these keys, is at most rate. If the
+// shape for that rate misses it even with all parts, forRate tries shapes for lower rates.
 func (b *builder) forRate(fps []summary.Fingerprint, rate float64) (*openedSummary, error) {
 	for target := rate; ; target *= 0.8 {
 		shape, parts, err := summary.ShapeForRate(len(fps), target)

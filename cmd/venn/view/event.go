@@ -48,7 +48,7 @@ type Status struct {
 	Origins int     `json:"origins"` // number of other peers whose summaries it holds
 	Parts   int     `json:"parts"`   // parts held of these summaries
 	Bytes   int     `json:"bytes"`   // bytes of these parts
-	False   float64 `json:"false"`   // expected peers that a query would ask in vain if it asked all that match
+	False   float64 `json:"false"`   // expected number of peers without the key, if a query asks all that match
 	// bytes that counted against the budget for summaries; begins again at 0 after a restart
 	Sent     uint64 `json:"sent"`
 	Received uint64 `json:"received"` // the same for bytes received; all sums below begin again at 0, too

@@ -205,7 +205,7 @@ func (p *peer) sum() (sum uint64) {
 	return sum | 1
 }
 
-// news returns the news for the next message, at most a packet: first the news that were told least often.
+// news returns the news for the next message, up to packet bytes. News that was sent the fewest times comes first.
 func (p *peer) news() (out []news, bytes int) {
 	slices.SortStableFunc(p.hot, func(a, b strategy.ID) int { return p.members[b].tell - p.members[a].tell })
 	for _, id := range p.hot {

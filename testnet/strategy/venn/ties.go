@@ -12,10 +12,10 @@ type tie struct {
 	mesh    bool          // the link is in pubsub's mesh
 	made    bool          // this peer asked for the link
 	closing bool          // this peer has closed the link
-	taken   bool          // the other asked for the link
-	turned  bool          // the other asked for the link, and there is no place for it: the core knows nothing of it
-	since   time.Duration // when a link taken began
-	used    time.Duration // when a stream was last opened on a link
+	taken   bool          // the other peer asked for the link
+	turned  bool          // the other peer asked for the link, but there is no place for it: the core does not know the link
+	since   time.Duration // when the other peer opened the link
+	used    time.Duration // when a stream was last opened on the link
 }
 
 // ties has a peer's ties by the other peer. No tie has all flags clear.
