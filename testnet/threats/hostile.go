@@ -17,7 +17,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/venn"
 )
 
-// hostileAttacks are attacks by one linked peer, which makes many of them together.
+// hostileAttacks are attacks by one linked peer. The first of them combines many misdeeds.
 var hostileAttacks = []attack{
 	{
 		name: "one hostile link does all of this beside an honest one", where: Cores, measured: "time until 120 origins are learned whole, in that without it", target: atMost(2),

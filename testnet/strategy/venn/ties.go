@@ -13,7 +13,7 @@ type tie struct {
 	made    bool          // this peer asked for the link
 	closing bool          // this peer has closed the link
 	taken   bool          // the other peer asked for the link
-	turned  bool          // the other peer asked for the link, but there is no place for it: the core does not know the link
+	turned  bool          // the other peer asked for the link, but it gets no place: the core does not know the link
 	since   time.Duration // when the other peer opened the link
 	used    time.Duration // when a stream was last opened on the link
 }
