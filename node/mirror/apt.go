@@ -17,14 +17,14 @@ import (
 	"github.com/ulikunitz/xz"
 )
 
-// apt is the adapter to a Debian archive. Its Release is the origin's word, whose signature apt checks. It names the
-// indexes by hash, and they name the packages: both come from peers.
+// apt is the adapter to a Debian archive. The archive's Release file comes from the origin; apt checks its signature.
+// Release names the indexes by hash, and the indexes name the packages: both come from peers.
 type apt struct {
 	m       *Mirror
-	indexes *lru.Cache[Sum, bool] // named by a Release; true: it was read
+	indexes *lru.Cache[Sum, bool] // indexes that a Release names; true: the index was read
 
 	mu    sync.Mutex     // is held while indexes are read
-	files map[string]Sum // packages by path
+	files map[string]Sum // sums of packages, by path
 }
 
 const (
@@ -67,7 +67,7 @@ func (a *apt) known(q *request) (rec record, ok bool) {
 	return rec, ok
 }
 
-// learn notes the indexes that a Release names. After an index, it has the indexes read.
+// learn notes the indexes that a Release names. After any other file, it starts to read the indexes in the background.
 func (a *apt) learn(rec record, body *io.SectionReader) {
 	if base := path.Base(rec.Name); base == "InRelease" || base == "Release" {
 		for _, sum := range parseRelease(body) {
@@ -78,10 +78,10 @@ func (a *apt) learn(rec record, body *io.SectionReader) {
 	a.readLater()
 }
 
-// readLater reads indexes beside the client's next requests: unpacking takes seconds.
+// readLater reads indexes in the background, while the client goes on: unpacking takes seconds.
 func (a *apt) readLater() { a.m.tasks.Run(a.read) }
 
-// read learns the hashes of packages from the indexes that are here, that a Release names, and that were not read yet.
+// read learns the hashes of packages from each index in the cache that a Release names and that was not read yet.
 func (a *apt) read() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -92,7 +92,7 @@ func (a *apt) read() {
 	}
 }
 
-// readIndex reads an index, and reports whether it is here. a.mu is held.
+// readIndex reads an index, and reports whether it is in the cache. a.mu is held.
 func (a *apt) readIndex(sum Sum) bool {
 	f, size, ok := a.m.cache.open(sum)
 	if !ok {
@@ -132,8 +132,8 @@ func parseIndex(r io.Reader, files map[string]Sum) error {
 	})
 }
 
-// stanzas calls f with each stanza of a control file: it is written as a MIME header is. Other lines, such as those of
-// a signature, end a stanza.
+// stanzas calls f with each stanza of a control file. A stanza has the form of a MIME header. Other lines, such as the
+// lines of a signature, end a stanza.
 func stanzas(r io.Reader, f func(textproto.MIMEHeader)) error {
 	in := &io.LimitedReader{R: io.LimitReader(r, maxIndex)}
 	text := textproto.NewReader(bufio.NewReader(in))

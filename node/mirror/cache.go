@@ -32,19 +32,19 @@ const maxContents = 1 << 18
 // ErrInUse says that another mirror uses the folder.
 var ErrInUse = errors.New("mirror: folder in use by another mirror")
 
-// cache keeps whole content on disk, up to a number of bytes; the least recently used goes first. Content that was there
-// before the program began is checked when it is first opened, and again when its file has changed.
+// cache keeps whole content on disk, up to limit bytes, and evicts the least recently used first. Content from before
+// the program began is checked when it is first opened, and again when its file has changed.
 type cache struct {
 	dir      string
 	limit    int64
 	withdraw func(...Sum) // is called before content goes
 	lock     io.Closer
 
-	moving sync.Mutex // is held while a file comes or goes
+	moving sync.Mutex // is held while a file is renamed into place or removed
 
 	mu    sync.Mutex
-	used  int64 // by whole files, and reserved for files to come
-	doubt int64 // bytes among them of peers, until their hash is right
+	used  int64 // bytes of whole files, and bytes reserved for files to come
+	doubt int64 // bytes of files to come that peers sent, whose hash is not yet known to be right
 	files *simplelru.LRU[Sum, *cached]
 }
 
@@ -54,8 +54,8 @@ type cached struct {
 	checked atomic.Int64 // the file's time of change when its hash was right, in ns; 0: not since the program began
 }
 
-// openCache opens the cache in a folder, or makes it. It withdraws the content that was being fetched when the last program
-// ended, and what is above the limit.
+// openCache opens the cache in a folder, or makes it. It withdraws content whose fetch the last program did not end,
+// and removes the least recently used content above the limit.
 func openCache(dir string, limit int64, withdraw func(...Sum)) (c *cache, err error) {
 	if err := os.MkdirAll(filepath.Join(dir, filesFolder), 0o700); err != nil {
 		return nil, fmt.Errorf("mirror: %w", err)
@@ -110,14 +110,14 @@ func (c *cache) enter(s Sum, e *cached) {
 	c.used += e.size
 }
 
-// left takes a file out of the counts. c.mu is held.
+// left takes the bytes of a file that has left the list out of c.used. c.mu is held.
 func (c *cache) left(_ Sum, e *cached) {
 	c.used -= e.size
 }
 
 func (c *cache) path(s Sum) string { return filepath.Join(c.dir, filesFolder, string(s)) }
 
-// size returns the bytes of whole content; ok is false if it is not there.
+// size returns the size of whole content in bytes; ok is false if the cache does not have it.
 func (c *cache) size(s Sum) (size int64, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -195,8 +195,8 @@ func (c *cache) drop(s Sum) {
 	}
 }
 
-// remove withdraws content before its file goes: a crash between them leaves a file, not a key without one. Content that
-// has come again meanwhile stays.
+// remove withdraws content, then removes its file: a crash in between leaves a file without a key, not a key without a
+// file. Content that has come again meanwhile stays.
 func (c *cache) remove(s Sum) {
 	c.moving.Lock()
 	defer c.moving.Unlock()
@@ -207,7 +207,8 @@ func (c *cache) remove(s Sum) {
 	_ = os.Remove(c.path(s))
 }
 
-// reserve makes room for more bytes by evicting content. They count as used until the file is kept or ended.
+// reserve evicts content until the given number of bytes fits, and counts them as used until their file is kept or
+// ended. The error is errDisk.
 func (c *cache) reserve(bytes int64) error {
 	for {
 		c.mu.Lock()
@@ -228,12 +229,12 @@ func (c *cache) reserve(bytes int64) error {
 	}
 }
 
-// incoming is the file of content that comes.
+// incoming is the file of content that is being fetched.
 type incoming struct {
 	c        *cache
 	f        *os.File
-	reserved int64 // bytes of the cache
-	doubt    int64 // bytes of peers, whose hash is not known to be right yet
+	reserved int64 // bytes reserved in the cache
+	doubt    int64 // bytes that peers sent, whose hash is not yet known to be right
 }
 
 // create makes the file of content that is about to come. The caller must call end.
@@ -260,8 +261,8 @@ func (in *incoming) WriteAt(p []byte, at int64) (int, error) {
 	return n, err
 }
 
-// fromPeers counts bytes that a peer sends, before they are written. The error is errShare if all files together have
-// too many bytes of peers whose hash is not known to be right yet.
+// fromPeers counts bytes that a peer sends, before they are written. The error is errShare if the doubtful bytes of all
+// files together would exceed 1/peersShare of the cache.
 func (in *incoming) fromPeers(bytes int64) error {
 	in.c.mu.Lock()
 	defer in.c.mu.Unlock()
@@ -280,7 +281,7 @@ func (in *incoming) giveBack() {
 	in.reserved, in.doubt = 0, 0
 }
 
-// empty drops what has come, and the room that it took.
+// empty drops the bytes of the file, and gives back the room that they took.
 func (in *incoming) empty() error {
 	in.c.mu.Lock()
 	defer in.c.mu.Unlock()
@@ -320,7 +321,8 @@ func (in *incoming) end() {
 	_ = os.Remove(in.f.Name()) // one that was kept has another name
 }
 
-// put keeps what a reader gives, up to a limit, and returns its size. The sum is that of the bytes if none is given.
+// put reads content and keeps it as s, or under the SHA-256 of its bytes if s is empty. It returns the sum and the size
+// in bytes. The error is errLong if there are more bytes than limit.
 func (c *cache) put(s Sum, r io.Reader, limit int64) (Sum, int64, error) {
 	in, err := c.create(cmp.Or(s, record{}.sum())) // while the sum is unknown, the file has that of the empty name
 	if err != nil {

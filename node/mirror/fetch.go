@@ -13,17 +13,17 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-// times are the times of a fetch. Tests shorten them.
+// times are the waits of a fetch. Tests shorten them.
 type times struct {
-	lookup time.Duration // until the first peer must be named, while questions are open; then the origin is asked
-	answer time.Duration // of a peer to a probe
-	late   time.Duration // of a peer to its first probe; meanwhile the origin may give the content already
-	silent time.Duration // without a byte; then the peer is probed, and another may go on in its place
-	slow   time.Duration // without a byte, or with a trickle, of a peer that has more
-	origin time.Duration // without a byte of the origin, or of a peer that waits itself
-	gather time.Duration // in which the small pieces of a slow line become one
-	head   time.Duration // until the origin's answer about a name begins
-	busy   time.Duration // most time of all waits for a peer without room, or an origin that breaks off
+	lookup time.Duration // longest wait until the first peer is named; then the origin is asked
+	answer time.Duration // longest wait for a peer's answer to a probe; then the origin is asked
+	late   time.Duration // longest wait for a peer's first answer; meanwhile the origin may give the content already
+	silent time.Duration // time without bytes after which a peer is probed, and another may take over its range
+	slow   time.Duration // time without bytes, or with a trickle only, after which a peer that has more is given up
+	origin time.Duration // time without bytes after which any source is given up
+	gather time.Duration // pause after a small read, so that the small pieces of a slow line become one
+	head   time.Duration // longest wait until the origin's answer about a name begins
+	busy   time.Duration // longest sum of waits for a peer without room, or for an origin that breaks off
 }
 
 var defaultTimes = times{
@@ -32,32 +32,32 @@ var defaultTimes = times{
 }
 
 const (
-	trickle    = 8 << 10 // bytes: a source that brings fewer in a while is as good as silent; fewer at once are gathered
-	segment    = 4 << 20 // bytes of a range that one of several holders is asked for
-	maxSources = 4       // holders that give ranges at once
-	maxFailed  = 64      // failed transfers; more end the fetch
-	littleToo  = 1 << 20 // bytes; with fewer left, no peer takes over from the origin
-	peersShare = 2       // bytes of peers, until their hash is right, take at most 1/peersShare of the cache
-	busyPause  = 30 * time.Millisecond
-	watchTick  = 50 * time.Millisecond // between two looks at a transfer
+	trickle    = 8 << 10               // bytes: fewer new ones count as silence; after a smaller read, take pauses
+	segment    = 4 << 20               // bytes of a range that one of several holders is asked for
+	maxSources = 4                     // holders that give ranges at once
+	maxFailed  = 64                    // failed transfers; more end the fetch
+	littleToo  = 1 << 20               // bytes; with fewer left, no peer takes over from the origin
+	peersShare = 2                     // peers' bytes whose hash is not verified take at most 1/peersShare of the cache
+	busyPause  = 30 * time.Millisecond // least wait for a busy source, and between two looks for holders
+	watchTick  = 50 * time.Millisecond // time between two checks of a transfer
 )
 
-// span is a range of bytes from begin up to end; -1: not known. Bytes that come move begin.
+// span is a range of bytes from begin up to end; an end of -1 is not known. begin moves as bytes come.
 type span struct {
 	begin, end int64
-	from       *source // that brings it now; nil: none
+	from       *source // source that brings the range now; nil: none
 }
 
 // source is a peer that has content, or fetches it; without an ID, it is the origin. It brings one range at a time.
 type source struct {
 	peer.AddrInfo
 	state
-	trip   time.Duration           // from the probe to the answer
-	waited time.Duration           // in all, for it to have room, or to answer
-	again  time.Time               // when it may be asked again
+	trip   time.Duration           // time from the dial or probe to the answer
+	waited time.Duration           // sum of the waits for the source to have room, or to answer
+	again  time.Time               // time before which the source is not asked
 	begun  int64                   // first byte of the transfer
-	moved  time.Time               // when bytes came, more than a trickle; zero: the transfer has no stream yet
-	mark   int64                   // first byte since then
+	moved  time.Time               // when a trickle of bytes was last complete; zero: the transfer has no stream yet
+	mark   int64                   // first byte after moved
 	stop   context.CancelCauseFunc // ends the transfer; nil: there is none
 }
 
@@ -297,7 +297,7 @@ func (f *flight) failOrigin(p *source, s *span, err error) {
 	}
 }
 
-// later has a source wait, longer each time, and reports whether all its waits keep to times.busy. f.mu is held.
+// later has a source wait, longer each time, and reports whether its waits sum up to times.busy at most. f.mu is held.
 func (f *flight) later(p *source) bool {
 	wait := min(max(p.waited, busyPause), 8*busyPause)
 	p.waited += wait
@@ -305,8 +305,8 @@ func (f *flight) later(p *source) bool {
 	return p.waited <= f.m.times.busy
 }
 
-// failPeer waits with a holder that has no room, and gives up others: they are of no use for this content, or not before
-// the origin was asked. f.mu is held.
+// failPeer lets a holder without room wait for its next turn, and drops any other source. That peer is not asked again
+// for this content, or not before the origin was asked. f.mu is held.
 func (f *flight) failPeer(p *source, err error) {
 	if errors.Is(err, errBusy) && f.later(p) {
 		return
@@ -379,8 +379,8 @@ func (f *flight) take(ctx context.Context, p *source, s *span) (err error) {
 	}
 }
 
-// begin makes the body of an answer begin at a byte of the content, and returns the content's size, -1 if it is not
-// known. A source may give all instead of a range: then the bytes before that one are skipped.
+// begin makes the body of an answer begin at the byte at of the content. It returns the content's size, -1 if it is not
+// known. A source may give all instead of a range: then begin skips the bytes before.
 func begin(resp *http.Response, at int64) (size int64, err error) {
 	if resp.StatusCode == http.StatusOK {
 		if _, err := io.CopyN(io.Discard, resp.Body, at); err != nil {

@@ -26,12 +26,12 @@ type wanted struct {
 // Limits of a flight.
 const (
 	holdBack    = 64 << 10 // bytes at the end that nobody gets until the hash is right
-	maxChildren = 3        // mirrors that it passes bytes on to at once
+	maxChildren = 3        // mirrors that a flight passes bytes on to at once
 	linger      = 5 * time.Second
-	maxTried    = 8 // notes of failures
+	maxTried    = 8 // failures noted for the log
 )
 
-// flight is a fetch of content, shared by all requests for it. It goes on for linger after the last one has left.
+// flight is a fetch of content, shared by all requests for it. It goes on for linger after the last request has left.
 type flight struct {
 	m      *Mirror
 	want   wanted
@@ -41,12 +41,12 @@ type flight struct {
 
 	mu       sync.Mutex
 	come     *sync.Cond // wakes readers: bytes have come, or the end
-	turn     *sync.Cond // wakes sources: it may be another's turn
+	turn     *sync.Cond // wakes sources: it may be the turn of another source
 	file     *incoming
 	size     int64     // -1: not known
-	there    int64     // bytes from the beginning on
+	there    int64     // bytes here from the beginning on, without a gap
 	parts    []*span   // what has not come yet, in order; the end of the last is the size
-	running  hash.Hash // of the bytes there
+	running  hash.Hash // hash of the first bytes, up to there
 	rank     rank      // this mirror's rank while it has no bytes
 	origin   bool      // the origin was asked
 	children int       // mirrors that are given bytes
@@ -54,23 +54,23 @@ type flight struct {
 	left     time.Time // when a user left last
 	round    int       // number of restarts
 	over     bool
-	err      error            // of a flight that is over
+	err      error            // result of a flight that is over
 	gave     map[peer.ID]bool // peers that claimed to have it whole, and gave bytes
 	tally    [flows]int64
 	tried    []string // failures on the way
 
 	known  []*source        // peers to take from, the best first
-	skip   map[peer.ID]bool // peers that failed; false: they are asked again beside the origin
-	look   *look            // the last
-	pause  time.Duration    // between the last look and the next
+	skip   map[peer.ID]bool // peers that failed; false: they may be asked again once the origin is asked
+	look   *look            // last look for holders
+	pause  time.Duration    // wait between the end of the last look and the next look
 	alone  bool             // peers are no longer asked
 	failed int              // number of transfers that failed
 	fatal  error
 	under  sync.WaitGroup // transfers under way
 }
 
-// join returns the flight for content. If there is none, one begins; nil if nobody can be asked for it. Each join of a
-// flight needs a leave.
+// join returns the flight for content. If there is none, join begins one, or returns nil if want.origin is nil. Each
+// join of a flight needs a leave.
 func (m *Mirror) join(want wanted) *flight {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -112,7 +112,7 @@ func (f *flight) leave() {
 	}
 }
 
-// news makes a change with f.mu held, and has sources see whether it is their turn.
+// news calls change with f.mu held, and wakes the sources to see whether it is their turn.
 func (f *flight) news(change func(now time.Time)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -120,7 +120,7 @@ func (f *flight) news(change func(now time.Time)) {
 	f.turn.Broadcast()
 }
 
-// in returns the time after a while, and then has sources see whether it is their turn.
+// in returns the time that lies the given duration ahead, and wakes the sources at that time.
 func (f *flight) in(while time.Duration) time.Time {
 	at := time.Now().Add(while)
 	time.AfterFunc(while, func() { f.news(func(time.Time) {}) })
@@ -253,7 +253,8 @@ func (f *flight) setSize(size int64) error {
 	}
 }
 
-// ends handles the end of a source's bytes: it fixes an unknown size, else the error is io.ErrUnexpectedEOF.
+// ends handles the end of a body whose range is not complete. If the size is unknown, it is where the body ends; else
+// the error is io.ErrUnexpectedEOF.
 func (f *flight) ends(s *span) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -270,12 +271,12 @@ func (f *flight) note(what string, err error) {
 	}
 }
 
-// ready returns the bytes from the beginning on that may be given while the flight goes on. f.mu is held.
+// ready returns the number of bytes from the beginning on that may be given while the flight goes on. f.mu is held.
 func (f *flight) ready() int64 {
 	return max(0, min(f.there, f.size-holdBack))
 }
 
-// until calls try, with f.mu held, whenever c wakes, until it is done or fails. The error is try's, or ctx's.
+// until calls try with f.mu held, now and whenever c wakes, until try is done or fails. The error is try's or ctx's.
 func (f *flight) until(ctx context.Context, c *sync.Cond, try func() (done bool, err error)) error {
 	defer context.AfterFunc(ctx, func() {
 		f.mu.Lock()
@@ -310,7 +311,7 @@ type reader struct {
 	*io.SectionReader
 	f     *flight
 	ctx   context.Context
-	round int // of the bytes read; -1: none were
+	round int // the flight's round when bytes were last read; -1: none were
 }
 
 // at returns the place where the next Read begins.

@@ -15,10 +15,10 @@ import (
 	"github.com/venn-p2p/venn/overlay/admission"
 )
 
-// What is remembered of origins.
+// Bounds of Mirror.open.
 const (
-	maxOpen  = 4096
-	openTime = 10 * time.Minute // for which a name is remembered as open to everybody, or not
+	maxOpen  = 4096             // names
+	openTime = 10 * time.Minute // time for which a name is remembered as open to everybody, or not
 )
 
 // busyAgain is the time in seconds after which a client that found all places taken may ask again.
@@ -35,14 +35,15 @@ type request struct {
 	r *http.Request
 
 	base *url.URL // the origin; the adapter's first one, unless it sets another
-	path string   // below it, as the client wrote it
+	path string   // path below the origin, as the client wrote it
 	named
-	scope   string                // of paths that are open to everybody, or not, together; empty: the path's own
+	scope   string                // names paths that are all open to everybody, or none of them; empty: this path alone
 	known   func() (record, bool) // returns the record of content whose hash is known; ok is false if it is not
-	instead string                // the JSON that answers while the origin is down; empty: an error does
+	instead string                // JSON to answer with while the origin is down; empty: the answer is an error
 }
 
-// Values of named.fresh for answers that are passed through and not kept. unkept spares content whose hash is known.
+// Values of named.fresh for answers that are passed through and not kept: with passedOn always, with unkept unless the
+// content's hash is known.
 const unkept, passedOn = time.Duration(-1), time.Duration(-2)
 
 // Handler returns the handler for clients: /v2/ for registries, /go, /nix, /hf and /apt. A path without an origin
@@ -80,7 +81,7 @@ func (m *Mirror) Handler() http.Handler {
 	})
 }
 
-// anyClient stands for all clients: they are bounded together.
+// anyClient stands for all clients: one bound holds for all their requests together.
 var anyClient = admission.Principal{Peer: "client"}
 
 // answer answers a request. After an error nothing was answered.
@@ -134,7 +135,8 @@ func (q *request) everybody(scope string) bool {
 	})
 }
 
-// opens reports whether the origin gives what a name stands for to everybody. Its answer is remembered for a while.
+// opens reports whether the origin gives the content of a name to everybody: whether ask returns nil. It remembers the
+// result for openTime, unless the origin is down.
 func (m *Mirror) opens(name string, ask func() error) bool {
 	yes, ok := m.open.Get(name)
 	if !ok {
@@ -158,7 +160,7 @@ func (q *request) serve(rec record) error {
 		q.log.Debug("mirror: from the cache", "name", q.name, "bytes", size)
 		return q.deliver(rec, io.NewSectionReader(file, 0, size))
 	}
-	if q.r.Method == http.MethodHead && rec.typeOf == nil { // nothing is fetched for it, while the origin answers
+	if q.r.Method == http.MethodHead && rec.typeOf == nil { // no fetch for a HEAD, while the origin answers
 		if err := q.pass(rec); err == nil || !down(err) {
 			return err
 		}
@@ -172,7 +174,7 @@ func (q *request) serve(rec record) error {
 	return q.deliver(rec, &rescued{reader: content})
 }
 
-// deliver serves content to a client. An answer whose content breaks off is cut off. After an error nothing was answered.
+// deliver serves content to a client. If the content breaks off, so does the answer. After an error it sent nothing.
 func (q *request) deliver(rec record, content io.ReadSeeker) error {
 	if rec.typeOf != nil {
 		b, err := io.ReadAll(io.LimitReader(content, maxSniffed))
@@ -254,7 +256,7 @@ func (q *request) pass(rec record) error {
 	return nil
 }
 
-// fail answers with an error: the origin's own, if it is one.
+// fail answers with an error: if the origin answered with an error, with the same status and body.
 func (q *request) fail(err error) {
 	var e *originError
 	status := http.StatusBadGateway

@@ -15,21 +15,21 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// gomod is the adapter to a module proxy. A module's zip comes from peers when its hash is known: by the checksum
-// database, as the proxy passes it on, else by the proxy's .ziphash file. That is the origin's word; the go command
-// checks it by go.sum and the database's signature. The environment names the database, as for the go command: GOSUMDB,
-// GONOSUMDB and GOPRIVATE. Content without a known hash, go.mod files among it, comes from the proxy alone.
+// gomod is the adapter to a module proxy. A module's zip comes from peers when its hash is known. The hash comes from
+// the checksum database, through the proxy, else from the proxy's .ziphash file. The mirror trusts the proxy; the go
+// command checks the zip by go.sum and the database's signature. The environment names the database, as for the go
+// command: GOSUMDB, GONOSUMDB and GOPRIVATE. Content without a known hash, such as go.mod files, comes from the proxy.
 type gomod struct {
 	m    *Mirror
 	base *url.URL
 	db   string // name of the database; off: none is used
-	none string // patterns of modules that are not in it
+	none string // patterns of modules that are not in the database
 }
 
-// Times for which the proxy's word holds without asking again.
+// Times of asking the proxy.
 const (
-	forEver  = 365 * 24 * time.Hour // for content that never changes
-	hashTime = 10 * time.Second
+	forEver  = 365 * 24 * time.Hour // before content that never changes is asked for again
+	hashTime = 10 * time.Second     // longest wait for a small file
 )
 
 func newGo(m *Mirror, bases []*url.URL) adapter {
@@ -45,7 +45,8 @@ func newGo(m *Mirror, bases []*url.URL) adapter {
 	}
 }
 
-// versionOf reads MODULE/@v/VERSION.SUFFIX with the suffix zip, mod or info; ok is false if the version may change.
+// versionOf reads MODULE/@v/VERSION.SUFFIX with the suffix zip, mod or info. ok is false for other paths, and for
+// a version that may change.
 func versionOf(escaped string) (mod module.Version, suffix string, ok bool) {
 	path, file, found := strings.Cut(escaped, "/@v/")
 	dot := strings.LastIndex(file, ".")
@@ -86,7 +87,7 @@ func (g *gomod) known(q *request) (rec record, ok bool) {
 
 func (g *gomod) sumdb(path string) string { return "sumdb/" + g.db + "/" + path }
 
-// supported reports whether the proxy passes the database on.
+// supported reports whether the proxy answers for the checksum database.
 func (g *gomod) supported(ctx context.Context) bool {
 	return g.db != "off" && g.m.opens(g.sumdb("supported"), func() error {
 		_, err := g.read(ctx, g.sumdb("supported"), 0)
@@ -94,7 +95,7 @@ func (g *gomod) supported(ctx context.Context) bool {
 	})
 }
 
-// read returns a small file of the proxy, asked without credentials.
+// read asks the proxy for a small file, without credentials, and returns its text, cut to maxSmall bytes.
 func (g *gomod) read(ctx context.Context, path string, fresh time.Duration) (string, error) {
 	u, err := below(g.base, path)
 	if err != nil {

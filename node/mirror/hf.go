@@ -25,8 +25,8 @@ func newHF(m *Mirror, _ []*url.URL) adapter {
 	}
 }
 
-// largeFile asks the hub for the hash of a path's large file; the record has no sum if there is none. While the hub is
-// down, its last answer is used.
+// largeFile asks the hub for the hash of the large file at the request's path. The record has no sum if the file is not
+// a large one. While the hub is down, its last answer is used.
 func (q *request) largeFile(hub *http.Client) (rec record) {
 	name, req := "hf-file/"+q.name, q.origin.Clone(q.r.Context())
 	req.Method = http.MethodHead

@@ -23,12 +23,12 @@ import (
 
 // Config is a mirror's configuration. Host, Router, Dir and Size are required.
 type Config struct {
-	Host     host.Host // stays the caller's
-	Network  string    // name of the network: mirrors of another one do not speak the same protocol
+	Host     host.Host // Close leaves it open
+	Network  string    // name of the network: mirrors of another network do not speak the same protocol
 	Router   Router
-	Dir      string                // of the cache; one mirror uses it at a time
+	Dir      string                // folder of the cache; one mirror uses it at a time
 	Size     int64                 // bytes that the cache may take, 16 MiB or more
-	Place    string                // of this mirror, as zone/rack; equally near peers with more in common come first
+	Place    string                // location as zone/rack; of equally near peers, first those with more parts the same
 	Upstream Upstream              // the origins
 	Log      *slog.Logger          // nil: slog.Default
 	Register prometheus.Registerer // gets the metrics until Close; nil: none
@@ -57,7 +57,7 @@ type Mirror struct {
 	clients *admission.Slots
 	served  *admission.Slots
 	blamed  *expirable.LRU[peer.ID, int]
-	open    *expirable.LRU[string, bool] // by name: whether it is open to everybody
+	open    *expirable.LRU[string, bool] // by name: whether the origin gives its content to everybody
 	asked   singleflight.Group           // names that the origin is asked for now
 
 	ctx    context.Context // ends with Close
@@ -69,8 +69,8 @@ type Mirror struct {
 	flights map[Sum]*flight
 }
 
-// New opens a mirror's cache, advertises its content, and serves peers. The errors: the faults of cfg, all of them;
-// ErrInUse; the disk's and the router's.
+// New opens a mirror's cache, advertises its content, and serves peers. The error names every fault of cfg, or matches
+// ErrInUse, or is the disk's or the router's.
 func New(cfg Config) (*Mirror, error) { return newMirror(cfg, defaultTimes) }
 
 func newMirror(cfg Config, t times) (*Mirror, error) {
@@ -94,7 +94,7 @@ func newMirror(cfg Config, t times) (*Mirror, error) {
 	return m, nil
 }
 
-// check returns the origins, or everything that is wrong.
+// check returns the parsed origins. The error names every fault of the configuration.
 func (c Config) check() (origins, error) {
 	var errs []error
 	if c.Host == nil || c.Router == nil || c.Dir == "" {
@@ -114,7 +114,7 @@ func (c Config) check() (origins, error) {
 // without content would not be known when others begin to fetch what it has just begun to fetch.
 var meeting = sumOf(kindPlain, sha256.Sum256([]byte("venn mirror")))
 
-// start opens the cache, tells peers of it, and serves them.
+// start opens the cache, advertises its content, and serves peers.
 func (m *Mirror) start() error {
 	cache, err := openCache(m.cfg.Dir, m.cfg.Size, m.withdraw)
 	if err != nil {
@@ -136,7 +136,7 @@ func (m *Mirror) start() error {
 // withdrawTime bounds the time that taking back keys may take.
 const withdrawTime = 10 * time.Second
 
-// withdraw takes the keys of content back. It does so while the mirror closes, too.
+// withdraw stops advertising the keys of content. It works while the mirror closes, too.
 func (m *Mirror) withdraw(sums ...Sum) {
 	keys := keysOf(sums)
 	if len(keys) == 0 {
@@ -149,7 +149,7 @@ func (m *Mirror) withdraw(sums ...Sum) {
 	}
 }
 
-// keysOf returns the keys of content that others may have: records stay here.
+// keysOf returns the keys of those sums that are not of records: other peers get no records.
 func keysOf(sums []Sum) (keys [][]byte) {
 	for _, s := range sums {
 		if s.kind() != kindName {

@@ -19,7 +19,7 @@ import (
 type named struct {
 	name   string        // the adapter's name and the path below it
 	origin *http.Request // with the client's credentials
-	fresh  time.Duration // for how long the origin's word is taken without asking again; or unkept, or passedOn
+	fresh  time.Duration // how long the origin's last answer is used without asking again; or unkept, or passedOn
 	// learn reads the origin's answer and its body, before a client gets them. nil: nothing is learned.
 	learn func(record, *io.SectionReader)
 }
@@ -28,7 +28,7 @@ type named struct {
 type record struct {
 	Name   string            `json:"name"`
 	Header map[string]string `json:"header"`
-	Sum    Sum               `json:"sum"` // of the body, in the cache
+	Sum    Sum               `json:"sum"` // sum of the body, which is in the cache
 	Asked  time.Time         `json:"asked"`
 
 	typeOf func([]byte) string // returns the content's type, by its first bytes; nil: Header has the type
@@ -50,7 +50,7 @@ const (
 	maxRecord  = 64 << 10  // bytes of a record's file
 	maxNamed   = 256 << 20 // bytes of a body
 	maxSmall   = 1 << 20   // bytes of a body that is read as a whole
-	maxSniffed = 4 << 20   // bytes that tell the type of content: the largest manifest that registries take
+	maxSniffed = 4 << 20   // first bytes from which a type is read: the largest manifest that registries take
 )
 
 // sum returns the sum of the record's own file.
@@ -74,7 +74,7 @@ func (m *Mirror) recall(name string) (r record, ok bool) {
 	return r, err == nil
 }
 
-// remember keeps a record, and logs if it cannot. A crash leaves the old one or the new one.
+// remember writes a record to the cache, and logs a failure. A crash leaves the old record or the new one.
 func (m *Mirror) remember(r record) {
 	b, err := json.Marshal(r)
 	if err == nil {
@@ -85,7 +85,7 @@ func (m *Mirror) remember(r record) {
 	}
 }
 
-// body opens the content that a record tells of, if it is in the cache.
+// body opens the content with a record's sum; ok is false if the cache does not have it.
 func (m *Mirror) body(r record) (f *os.File, size int64, ok bool) {
 	return m.cache.open(r.Sum)
 }
@@ -137,7 +137,7 @@ func (l lively) Read(p []byte) (int, error) {
 }
 
 // askName asks the origin for a name, and keeps the answer. rec is the last answer, or has the name only.
-// Once the answer has begun, it may take as long as bytes come.
+// A body may take any time in all: each byte must come within times.origin of the one before.
 func (m *Mirror) askName(n named, rec record) (record, error) {
 	if !m.tasks.Enter() {
 		return rec, errClosed
@@ -182,7 +182,7 @@ func (m *Mirror) askName(n named, rec record) (record, error) {
 	return rec, nil
 }
 
-// write sets the header of an answer.
+// write sets the headers of an answer to a client, by the record.
 func (r record) write(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/octet-stream")
 	for name, v := range r.Header {

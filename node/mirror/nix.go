@@ -35,7 +35,7 @@ func newNix(m *Mirror, _ []*url.URL) adapter {
 // archive returns the name under which the hash of an archive is kept.
 func archive(path string) string { return "nix-archive/" + path }
 
-// parseNarinfo returns the path of the archive that a narinfo names, and its hash; ok is false if it tells neither.
+// parseNarinfo returns the path and the hash of the archive that a narinfo names. ok is false if it lacks either.
 func parseNarinfo(r io.Reader) (path string, sum Sum, ok bool) {
 	info, err := narinfo.Parse(io.LimitReader(r, maxSmall))
 	if err != nil || info.FileHash == nil || info.FileHash.Algo() != nixhash.SHA256 {

@@ -19,9 +19,9 @@ const (
 	hubHost = "registry-1.docker.io"
 )
 
-// oci is the adapter to registries (OCI distribution), by the names that clients have for them. Manifests and blobs by
-// digest come from peers, tags from the origin. The registry is named by ?ns=, as containerd writes it, or by the
-// first part of the name; else it is the first one configured.
+// oci is the adapter to registries (OCI distribution): their URLs, by the names that clients use. Manifests and blobs
+// by digest come from peers, tags from the origin. The registry is named by ?ns=, as containerd writes it, or by the
+// first part of the path; else it is the first one configured.
 type oci map[string]*url.URL
 
 func newOCI(_ *Mirror, bases []*url.URL) adapter {
@@ -58,7 +58,7 @@ func (o oci) describe(q *request) error {
 		q.fresh = passedOn
 	case kind == "blobs" || err == nil:
 		q.fresh = unkept
-	default: // a registry's word on a tag depends on what the client accepts
+	default: // a registry's answer about a tag depends on the types that the client accepts
 		q.learn = digestOf
 		q.name = strings.Join(append([]string{q.name}, slices.Sorted(slices.Values(q.r.Header.Values("Accept")))...), " ")
 	}
@@ -70,7 +70,7 @@ func (o oci) describe(q *request) error {
 	return nil
 }
 
-// byDigest returns the hash of a blob or a manifest. A manifest's type is read from its content: peers do not tell it.
+// byDigest returns the record of a blob or a manifest. A manifest's type is read from its content: peers send no type.
 func byDigest(kind, ref string) (rec record, ok bool) {
 	digits, ok := strings.CutPrefix(ref, "sha256:")
 	sum, err := plainSum(digits)
@@ -84,14 +84,14 @@ func byDigest(kind, ref string) (rec record, ok bool) {
 	return rec, true
 }
 
-// digestOf notes the digest of the manifest that a tag stands for, by the registry's word.
+// digestOf sets the digest header of a tag's record to the hash of the manifest that the registry sent.
 func digestOf(rec record, _ *io.SectionReader) {
 	rec.Header["Docker-Content-Digest"] = strings.Replace(string(rec.Sum), "-", ":", 1)
 }
 
 var ofRepository = regexp.MustCompile(`^v2/(.+)/(manifests|blobs)/([^/]+)$`)
 
-// split takes a path apart: the repository, manifests or blobs, and the tag or digest. kind is empty if it is neither.
+// split returns the repository of a path, its kind (manifests or blobs), and its tag or digest; "" for other paths.
 func split(path string) (name, kind, ref string) {
 	parts := ofRepository.FindStringSubmatch(path)
 	if parts == nil {

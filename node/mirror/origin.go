@@ -88,8 +88,8 @@ const (
 	dialTime     = 10 * time.Second
 )
 
-// newOrigin returns the client for origins. It dials the addresses of the configured ones, and public addresses that
-// they redirect to. Credentials go only to the host that they were for.
+// newOrigin returns the client for origins. It dials the addresses of configured origins, and public addresses that
+// they redirect to. Credentials go only to the origin that the client's request was for.
 func (m *Mirror) newOrigin() *http.Client {
 	configured := make(map[string]bool)
 	for _, all := range m.origins {
@@ -113,7 +113,8 @@ func (m *Mirror) newOrigin() *http.Client {
 	}
 }
 
-// redirected lets a request follow an origin's redirect. It refuses too many, and any from https to http.
+// redirected checks an origin's redirect. It refuses more than maxRedirects, and any from https to http. It drops the
+// credentials if the first request had another host or scheme.
 func redirected(req *http.Request, via []*http.Request) error {
 	before := via[len(via)-1].URL
 	if len(via) > maxRedirects || before.Scheme == "https" && req.URL.Scheme != "https" {
@@ -153,7 +154,7 @@ func down(err error) bool {
 // maxErrorBody bounds the body of an error of the origin that is passed on.
 const maxErrorBody = 64 << 10
 
-// sender is an http.Client, or the like.
+// sender is an http.Client or an auth.Client.
 type sender interface {
 	Do(req *http.Request) (*http.Response, error)
 }

@@ -29,28 +29,28 @@ import (
 // the wire ends with a mark of the network (wire.ProtocolIn). The path is a Sum.
 const ProtocolID protocol.ID = "/venn/mirror/1.0.0"
 
-// headerState has a mirror's state of content, as JSON. In a question it has the asker's bytes, and whether it asked the
-// origin.
+// headerState names the header with a mirror's state of content, as JSON. In a request it has two fields of the asker's
+// state: Have and Origin.
 const headerState = "Venn-State"
 
 const (
 	maxBlame   = 6 // blame at which a peer is asked no more, for blameTime
 	blameTime  = 10 * time.Minute
-	maxBlamed  = 4096
+	maxBlamed  = 4096    // peers whose blame is remembered
 	maxHeaders = 8 << 10 // bytes of a head between mirrors
-	maxPlace   = 128     // bytes of a label
-	// maxTransfers and maxProbes are the largest numbers of streams to a peer. Hosts of nodes take 32 of a peer, and some
-	// are venn's own. Further requests wait for a stream.
+	maxPlace   = 128     // bytes of a place's label
+	// maxTransfers and maxProbes cap the streams to a peer. A node's host takes 32 streams from one peer, and venn's
+	// own protocols use some of them. Further requests wait for a stream.
 	maxTransfers, maxProbes = 18, 6
 )
 
 // state is a mirror's state of content.
 type state struct {
-	Whole  bool   `json:"whole,omitempty"`  // it is whole and right
-	Busy   bool   `json:"busy,omitempty"`   // it has no room for more transfers
+	Whole  bool   `json:"whole,omitempty"`  // the mirror has all of it, with the right hash
+	Busy   bool   `json:"busy,omitempty"`   // the mirror has no room for more transfers
 	Have   int64  `json:"have"`             // bytes from the beginning on that can be given at once
-	Size   int64  `json:"size"`             // of the content; -1: not known yet
-	Origin bool   `json:"origin,omitempty"` // has asked the origin
+	Size   int64  `json:"size"`             // bytes of the content; -1: not known yet
+	Origin bool   `json:"origin,omitempty"` // the mirror has asked the origin
 	Place  string `json:"place,omitempty"`  // label of the sender's place
 }
 
@@ -66,7 +66,7 @@ func parseState(h http.Header) (s state, err error) {
 	return s, err
 }
 
-// header returns the header that asks for a range.
+// header returns the value of a Range header that asks for s.
 func (s span) header() string {
 	if s.end < 0 {
 		return fmt.Sprintf("bytes=%d-", s.begin)
@@ -74,7 +74,7 @@ func (s span) header() string {
 	return fmt.Sprintf("bytes=%d-%d", s.begin, s.end-1)
 }
 
-// newTransport returns the transport to peers: URLs have their ids as hosts.
+// newTransport returns an HTTP transport with at most the given streams to a peer. The host of a URL is the peer's id.
 func (m *Mirror) newTransport(streams int) *http.Transport {
 	return &http.Transport{
 		DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) {
@@ -95,21 +95,21 @@ func (m *Mirror) newTransport(streams int) *http.Transport {
 	}
 }
 
-// resetting is a connection on a stream that is reset when it is closed: Close would wait for a peer that has died to
-// agree on the protocol, for ten seconds.
+// resetting is a connection on a stream. Its Close resets the stream: a plain close would wait ten seconds for a dead
+// peer to agree on the protocol.
 type resetting struct{ net.Conn }
 
 func (c resetting) Close() error { return c.Conn.(network.Stream).Reset() }
 
 func (m *Mirror) protocol() protocol.ID { return wire.ProtocolIn(m.cfg.Network, ProtocolID) }
 
-// answers are the errors that statuses between mirrors stand for.
+// answers has the error that each status between mirrors stands for; nil for content.
 var answers = map[int]error{
 	http.StatusOK: nil, http.StatusPartialContent: nil, errBehind.status: errBehind, errBusy.status: errBusy, errLacks.status: errLacks,
 }
 
-// ask asks a peer for the range s of the content; if s is nil, for its state of the content. It calls had when it has
-// a stream. The errors are the peer's answer: errBusy, errBehind, errLacks.
+// ask asks a peer for the range s of the content; if s is nil, for its state of the content. It calls had when the
+// request has a stream. A peer refuses by errBusy, errBehind or errLacks.
 func (f *flight) ask(ctx context.Context, p peer.ID, s *span, had func()) (*http.Response, error) {
 	over, method := f.m.probes, http.MethodHead
 	if s != nil {
@@ -142,8 +142,8 @@ func (f *flight) ask(ctx context.Context, p peer.ID, s *span, had func()) (*http
 	return resp, nil
 }
 
-// probe asks a peer for its state of the content. It must answer within a time, from when the question has a stream: then
-// had is called.
+// probe asks a peer for its state of the content. Once the question has a stream, probe calls had, and the peer must
+// answer within the given time.
 func (f *flight) probe(ctx context.Context, p peer.ID, within time.Duration, had func()) (state, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -158,7 +158,7 @@ func (f *flight) probe(ctx context.Context, p peer.ID, within time.Duration, had
 	return parseState(resp.Header)
 }
 
-// blame adds much, at least 1, to the blame of a peer that gave wrong content.
+// blame raises the blame of a peer that gave wrong content, by much or by 1, the larger.
 func (m *Mirror) blame(p peer.ID, much int) {
 	before, _ := m.blamed.Get(p)
 	m.blamed.Add(p, before+max(1, much))
@@ -173,8 +173,8 @@ func (m *Mirror) isBlamed(p peer.ID) bool {
 type look struct {
 	began time.Time
 	ended time.Time // when all peers named had answered, or were out of time; zero: not yet
-	until time.Time // until then the origin waits for the first answer
-	near  time.Time // until then the first peer to answer waits for others as near; zero: none has answered
+	until time.Time // time before which the origin is not asked: a peer may answer
+	near  time.Time // time before which no range begins: others may answer that are as near; zero: none has answered
 	step  int       // the last step reached; each one sets until
 }
 
@@ -184,22 +184,23 @@ const (
 	stepAsked            // the first question has a stream
 )
 
-// reach sets the time for which the origin waits, when a look takes a step for the first time. f.mu is held.
+// reach notes a look's first time at a step: for within from now, the origin is not asked. f.mu is held.
 func (f *flight) reach(l *look, step int, within time.Duration) {
 	if step > l.step && l.ended.IsZero() {
 		l.step, l.until = step, f.in(within)
 	}
 }
 
-// lookDue reports whether to look for holders: after a pause, and only once while a source is silent. f.mu is held.
+// lookDue reports whether a look for holders may begin: f.pause after the last look's end, and at most one look after
+// the last bytes of each peer that brings a range. f.mu is held.
 func (f *flight) lookDue(now time.Time) bool {
 	l := f.look
 	looked := func(s *span) bool { return s.from != nil && s.from.ID != "" && l.began.After(s.from.moved) }
 	return !f.alone && !l.ended.IsZero() && now.Sub(l.ended) >= f.pause && !slices.ContainsFunc(f.parts, looked)
 }
 
-// seek looks for holders, ever more seldom, while there is a range that no known peer is to bring. Peers serve the flight
-// from when they have answered. The first peer's name may take longer if some bytes are already here.
+// seek looks for holders while a range needs a source and no known peer can bring it. The pause between looks doubles.
+// Each new peer that answers becomes a source. The router may take longer to name the first peer if bytes are here.
 func (f *flight) seek(ctx context.Context) {
 	m, skip := f.m, map[peer.ID]bool(nil)
 	most := m.times.lookup + 2*m.times.late
@@ -244,7 +245,8 @@ func (f *flight) seek(ctx context.Context) {
 	}
 }
 
-// meet probes a peer, and notes it if it has the content or fetches it. It returns the peer's source if that is new.
+// meet probes a peer. If the peer has the content or fetches it, meet puts it among the known sources. It returns the
+// source if the peer was not known before, else nil.
 func (f *flight) meet(ctx context.Context, l *look, p peer.AddrInfo) (met *source) {
 	begun := time.Now()
 	asked := func() { f.news(func(time.Time) { f.reach(l, stepAsked, f.m.times.answer) }) }
@@ -274,7 +276,7 @@ func (f *flight) meet(ctx context.Context, l *look, p peer.AddrInfo) (met *sourc
 }
 
 // ordered sorts holders: whole ones first, then ones with room, then by round trip. Round trips within a factor of two,
-// or below 2 ms, count as the same: then the place decides, then the bytes that they have.
+// or below 2 ms, count as the same: then the place decides, then the bytes that the holders have.
 func ordered(place string, all []*source) []*source {
 	last := map[bool]int{true: 1}
 	slices.SortFunc(all, func(a, b *source) int {
@@ -316,11 +318,11 @@ func rankOf(p peer.ID, s Sum) rank {
 	return rank{draw: binary.BigEndian.Uint64(h.Sum(nil))}
 }
 
-// of returns the rank with what a mirror says of itself.
+// of returns the rank with the bytes and the origin flag of a mirror's state.
 func (r rank) of(s state) rank { return rank{s.Have, s.Origin, r.draw} }
 
-// below reports whether a mirror of rank s may take from one of rank r; takes says that the latter takes from a peer
-// itself.
+// below reports whether a mirror of rank s may take from a mirror of rank r. takes is true if the mirror of rank r
+// itself takes from a peer that has not the whole.
 func (r rank) below(s rank, takes bool) bool {
 	switch {
 	case r.have != s.have:

@@ -21,18 +21,18 @@ type Router interface {
 	// Advertise lets others find this peer by the keys, until Withdraw. Linked peers can do so once Advertise has
 	// returned, others within seconds.
 	Advertise(ctx context.Context, keys ...[]byte) error
-	// Withdraw takes keys back.
+	// Withdraw ends what Advertise began for the keys.
 	Withdraw(ctx context.Context, keys ...[]byte) error
 }
 
-// Over returns the router of a node. It shares the node's keys: Withdraw takes back a key that was added otherwise,
-// too, unless the caller keeps them apart.
+// Over returns the router of a node. It shares the node's keys: Withdraw also removes a key that somebody else added to
+// the node, unless the caller keeps them apart.
 func Over(n *node.Node) Router { return over{n} }
 
 type over struct{ n *node.Node }
 
-// enough is the number of holders that a lookup finds at most. lookupTime bounds it: a peer that is linked and does not
-// answer would hold it up.
+// enough caps the holders that a lookup finds. lookupTime bounds the lookup: a linked peer that does not answer would
+// hold it up.
 const (
 	enough     = 16
 	lookupTime = 2 * time.Second
@@ -40,7 +40,7 @@ const (
 
 func (o over) Ready(context.Context) (bool, error) { return o.n.Ready(), nil }
 
-// Lookup asks linked peers, however fresh the knowledge of them is: another may have just begun to fetch the content.
+// Lookup asks linked peers even if their summaries are fresh: one of them may have just begun to fetch the content.
 // It asks nobody to pass the question on: a client waits for the last answer before the origin is asked, and peers
 // without a link are known by their tails.
 func (o over) Lookup(ctx context.Context, key []byte) iter.Seq[peer.AddrInfo] {

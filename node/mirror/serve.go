@@ -18,9 +18,9 @@ import (
 
 // Limits of serving clients and peers.
 const (
-	maxClients   = 512              // requests of clients
-	maxServed    = 128              // requests of all peers
-	busyServed   = 32               // requests of peers; with more, this mirror reports itself busy
+	maxClients   = 512              // requests of all clients at once
+	maxServed    = 128              // requests of all peers at once
+	busyServed   = 32               // requests of peers at once; with more, this mirror reports itself busy
 	writeTimeout = 30 * time.Second // longest time until the receiver takes a piece
 )
 
@@ -43,7 +43,7 @@ func (m *Mirror) servePeers() error {
 	return nil
 }
 
-// servePeer gives a peer content, or its state.
+// servePeer gives a peer content (GET), or this mirror's state of the content (HEAD).
 func (m *Mirror) servePeer(w http.ResponseWriter, r *http.Request) {
 	p, err := peer.Decode(r.RemoteAddr)
 	sum, sumErr := ParseSum(strings.TrimPrefix(r.URL.Path, "/"))
@@ -86,7 +86,8 @@ func (m *Mirror) give(w http.ResponseWriter, r *http.Request, p peer.ID, sum Sum
 	w.WriteHeader(errLacks.status)
 }
 
-// passOn answers a peer's request for content that is being fetched: with the bytes there, and the rest as they come.
+// passOn answers a peer's request for content that is being fetched: with the bytes that are here, and the rest as they
+// come. It refuses a peer that may not take from this mirror by rank, or that finds no room.
 func (m *Mirror) passOn(w http.ResponseWriter, r *http.Request, p peer.ID, f *flight, here state) {
 	asker, _ := parseState(r.Header)
 	f.mu.Lock()

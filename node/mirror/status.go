@@ -12,7 +12,7 @@ import (
 	"github.com/venn-p2p/venn/node/httpapi"
 )
 
-// maxRecent is the number of fetches that Status tells of.
+// maxRecent caps the fetches in Status: the last ones.
 const maxRecent = 32
 
 // flow is a source or a destination of bytes of content.
@@ -40,7 +40,7 @@ type metrics struct {
 
 func (m *Mirror) count(way flow, bytes int64) { m.metrics.bytes[way].Add(bytes) }
 
-// ended counts a fetch that is over, and logs it, with the reason why it went to peers or the origin.
+// ended counts a fetch that is over, and logs it, with why: the reason that it went to peers or the origin.
 func (m *Mirror) ended(e httpapi.Fetch, begun time.Time, why any, err error) {
 	e.Ended = time.Now()
 	took, result := e.Ended.Sub(begun), "peers"
@@ -60,7 +60,7 @@ func (m *Mirror) ended(e httpapi.Fetch, begun time.Time, why any, err error) {
 	m.metrics.recent = append([]httpapi.Fetch{e}, m.metrics.recent[:min(len(m.metrics.recent), maxRecent-1)]...)
 }
 
-// failure returns an error as an attribute of a line of the log; none without an error.
+// failure returns an error as an attribute of a log line; the empty attribute if err is nil.
 func failure(err error) slog.Attr {
 	if err == nil {
 		return slog.Attr{}

@@ -17,8 +17,8 @@ import (
 	"golang.org/x/mod/sumdb/dirhash"
 )
 
-// Sum identifies content, as KIND-HEX: a SHA-256 hash, and the kind of data that it is the hash of. It is the name of its
-// file, and of its path at peers. The zero Sum identifies nothing.
+// Sum identifies content, as KIND-HEX: a SHA-256 hash, and the kind of data that was hashed. It names the content's
+// file in the cache, and its path at peers. The zero Sum identifies nothing.
 type Sum string
 
 const (
@@ -73,8 +73,8 @@ func (s Sum) Key() []byte {
 	return key
 }
 
-// check reads a file and reports by errWrong that its content has another sum. running is the hash of all bytes, if
-// that is known already.
+// check reads a file. The error matches errWrong if its content has another sum. running has hashed all bytes of the
+// file; nil: check hashes them.
 func (s Sum) check(f *os.File, size int64, running hash.Hash) (err error) {
 	all, found := io.NewSectionReader(f, 0, size), Sum("")
 	switch s.kind() {
@@ -110,7 +110,7 @@ func sumOf(kind string, hash [sha256.Size]byte) Sum {
 // maxGoZip bounds the unpacked size of a module: the go command's limit.
 const maxGoZip = 500 << 20
 
-// goHash returns the h1 hash of a module.
+// goHash returns the h1 hash of a module's zip file.
 func goHash(f *os.File, size int64) (string, error) {
 	z, err := zip.NewReader(f, size)
 	if err != nil {
