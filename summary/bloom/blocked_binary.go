@@ -8,8 +8,8 @@ import (
 // The binary form of a Blocked, all numbers little endian:
 //
 //	4 bytes  "vkb1"
-//	4        hash functions
-//	8        blocks
+//	4        number of hash functions
+//	8        number of blocks
 //	16       Hasher
 //	…        the words of each block
 //	4        CRC-32C of all before

@@ -57,10 +57,10 @@ func NewCodec(types ...Params) (*Codec, error) {
 	return &Codec{append([]Params(nil), types...)}, nil
 }
 
-// Append appends the message of f to dst. Without a base it is coded or plain. A base is a filter of the same type that
-// the receiver has. With one, the message codes the bits in which the two differ (section IV); it is the shorter, the
-// fewer keys have changed. It is an error matched by ErrMismatch if f is of none of the codec's types, or the base is
-// of another type. O(m).
+// Append appends the message of f to dst. Without a base the message is coded or plain. A base is a filter of the same
+// type that the receiver has. With a base, the message codes the bits in which the two differ (section IV): the fewer
+// keys have changed, the shorter. It is an error matched by ErrMismatch if f is of none of the codec's types, or the
+// base is of another type. O(m).
 func (c *Codec) Append(dst []byte, f, base *Filter) ([]byte, error) {
 	t, err := c.typeOf(f)
 	if err != nil {
@@ -192,7 +192,7 @@ func (c *Codec) readHeader(data []byte) (h header, err error) {
 	return h, nil
 }
 
-// decode returns the bits that all of rest encodes.
+// decode returns the bits that h.rest encodes. It is an error if bytes are left over, or if the checksum differs.
 func (h header) decode() ([]uint64, error) {
 	m := h.params.Bits()
 	if h.form == formPlain && len(h.rest) != plainBytes(m) {

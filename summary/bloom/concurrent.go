@@ -3,8 +3,8 @@ package bloom
 import "sync/atomic"
 
 // Concurrent is a Filter that many goroutines may add to and ask at once, without locks: bits are set by atomic
-// instructions. A key whose Add has returned is found by every Contains that begins afterwards. Adding costs up to
-// twice as much as with a Filter, asking as much. UnmarshalBinary is not for use beside other methods.
+// instructions. A key whose Add has returned is found by every Contains that begins afterwards. Add takes up to twice
+// the time of Filter.Add, Contains the same time. No other method may run during UnmarshalBinary.
 type Concurrent struct{ f Filter }
 
 // NewConcurrent returns an empty filter, or an error that names the parameters out of range. O(m).
@@ -58,7 +58,7 @@ func (s *Concurrent) ContainsHash(h Hash) bool {
 	return len(s.f.probes) > 0
 }
 
-// snapshot returns a Filter with all keys whose Add returned before the call, and perhaps parts of later ones. O(m).
+// snapshot returns a Filter with all keys whose Add returned before, and perhaps some bits of later keys. O(m).
 func (s *Concurrent) snapshot() *Filter {
 	c := s.f
 	c.words = make([]uint64, len(s.f.words))
@@ -94,8 +94,8 @@ func (s *Concurrent) Merge(g *Filter) error {
 	return nil
 }
 
-// MarshalBinary returns the binary form of a Filter with all keys whose Add returned before, and perhaps parts of later
-// ones. [OpenView] or [Filter.UnmarshalBinary] read it. The error is always nil. O(m).
+// MarshalBinary returns the binary form of a Filter with all keys whose Add returned before, and perhaps some bits of
+// later keys. [OpenView] or [Filter.UnmarshalBinary] read it. The error is always nil. O(m).
 func (s *Concurrent) MarshalBinary() ([]byte, error) { return s.snapshot().MarshalBinary() }
 
 // UnmarshalBinary makes s the filter whose binary form is data, as [Filter.UnmarshalBinary] does. O(m).

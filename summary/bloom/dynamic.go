@@ -11,7 +11,7 @@ import (
 // in the set if it is in any batch. So the filter grows with a set of unknown size, and can be cut to fewer blocks in
 // all batches. With a Window it remembers the last keys only.
 //
-// It costs O(λ k) per question and (when a batch begins) one allocation of a batch's length per Threshold keys.
+// A lookup takes O(λ k) for λ batches of k hash functions. Every Threshold keys, Add allocates a batch.
 type Dynamic struct {
 	params  DynamicParams
 	batches []filling // oldest first; none in the zero value only

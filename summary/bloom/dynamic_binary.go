@@ -14,8 +14,8 @@ import (
 //	33       the parameters of a batch
 //	8        Threshold
 //	8        keys in the last batch
-//	8        keys that the frozen batches lack to Threshold, in all
-//	4        batches
+//	8        sum over the frozen batches of the keys that they lack to Threshold
+//	4        number of batches
 //	…        the words of each batch
 //	4        CRC-32C of all before
 const (

@@ -11,7 +11,7 @@ const maxThreshold = 1 << 40
 
 // DynamicParams describe a dynamic block-partitioned filter.
 type DynamicParams struct {
-	Batch     Params // of every batch
+	Batch     Params // parameters of every batch
 	Threshold int    // n_thres, the number of keys after which a batch is frozen: 1 to 2^40
 	Window    int    // batches kept: when one more begins, the oldest is forgotten; 0 keeps all; not part of the binary form
 }

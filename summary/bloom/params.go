@@ -95,7 +95,7 @@ func paramsForRate(n int, rate float64) (Params, error) {
 	})
 }
 
-// shortest returns the parameters of the shorter filter of two, whose numbers of hash functions enclose log2(1/rate).
+// shortest returns the parameters with(k) that need fewer bits, of the two hash counts k around log2(1/rate).
 func shortest(n int, rate float64, with func(k int) Params) (best Params, err error) {
 	if err := checkRate(n, rate); err != nil {
 		return Params{}, err
