@@ -28,8 +28,8 @@ const binaryMagic = "vdl3"
 //	1        binary digits of the highest count less one
 //	…        n, a uvarint: the different fingerprints
 //	…        the fingerprints in order (bitcode.AppendSparse)
-//	…        for each digit of the counts less one, from the highest: first of the members that have none set so far,
-//	         then of the others, how many have it set (a uvarint), and which (bitcode.AppendBits)
+//	…        for each digit of the counts less one, from the highest: how many members have it set (a uvarint), and
+//	         which (bitcode.AppendBits); first for members with no higher digit set, then for the others
 //	4        CRC-32C of all before
 func (t *DLeft) MarshalBinary() ([]byte, error) {
 	members := slices.AppendSeq(make([]uint64, 0, t.distinct), t.All)
@@ -65,6 +65,7 @@ func byDigits(numbers []uint64, digit int) (few, more []*uint64) {
 	return few, more
 }
 
+// appendDigit appends how many of the numbers have the digit set, and which.
 func appendDigit(b []byte, numbers []*uint64, digit int) []byte {
 	words, ones := make([]uint64, len(numbers)/64+1), 0
 	for i, v := range numbers {
@@ -157,8 +158,8 @@ func readMembers(data []byte) (q int, members, extra []uint64, err error) {
 	return q, members, extra, nil
 }
 
-// emptyFor returns an empty filter of t's form. If t may grow, it has room for n members of q bits. For a zero value
-// it returns the default form, with counters for the largest of extra, plus one.
+// emptyFor returns an empty filter of t's form. If t may grow, it has room for n members of q bits. For a zero value it
+// has the default form, with counters for the highest count: the largest of extra, plus one.
 func (t *DLeft) emptyFor(q, n int, extra []uint64) (*DLeft, error) {
 	if t.perms == nil {
 		p := ParamsForFingerprint(n, q)
