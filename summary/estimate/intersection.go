@@ -15,8 +15,8 @@ type Counts struct {
 func (c Counts) either() int { return c.First + c.Second - c.Both }
 
 // EstimateOverlap estimates the number of elements that two sets have in common, from the ones counted in their
-// filters. N1 and N2 of the result are estimates, too. If the union or the intersection cannot be known, it is
-// saturated, and Jaccard and Containment are 0. Counts that no two filters of this form can have are an error. O(1).
+// filters. N1 and N2 of the result are estimates, too. If the union or the intersection cannot be known, its interval
+// is saturated, and Jaccard and Containment are 0. Counts that no two filters of this form can have are an error. O(1).
 func (a Array) EstimateOverlap(c Counts, confidence float64) (Overlap, error) {
 	both, err := a.intersection(c, confidence)
 	if err != nil {

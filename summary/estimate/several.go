@@ -80,7 +80,7 @@ func (a Array) commonOf(all int, each []int) (float64, error) {
 		return 0, fmt.Errorf("estimate: all %d: %w, 0 to %d", all, errRange, least)
 	}
 	m := a.counted()
-	enough := func(s float64) bool { // whether s bits set by common elements lead to at least all ones
+	enough := func(s float64) bool { // whether the expected ones of the AND reach all, if common elements set s bits
 		return a.allOnes(s, each) >= float64(all)
 	}
 	switch {
