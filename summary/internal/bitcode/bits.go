@@ -33,7 +33,7 @@ func AppendExact(dst []byte, words []uint64, n, ones int) []byte {
 	return appendExact(dst, counted(words, n, ones), n, ones)
 }
 
-// counted returns the words that have n bits. It panics if they are fewer, or if there are not as many ones.
+// counted returns the words of the first n bits. It panics if there are fewer bits, or another number of ones.
 func counted(words []uint64, n, ones int) []uint64 {
 	words = words[:wordsFor(n)]
 	if got := count(words, n); got != ones {

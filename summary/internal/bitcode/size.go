@@ -85,9 +85,9 @@ func (c *choice) chooseRANS(n int) {
 }
 
 // PredictedBytes returns the expected size of the code of n random bits with the given number of ones, to plan with.
-// Up to 2^10 bits the actual size differs by at most a byte. Up to 2^14 bits, if ones are few, the mean size does.
-// Above that, the actual size is within half a percent. It is computed in integers, so it is the same on every
-// machine. 0 <= ones <= n <= 2^40.
+// Up to 2^10 bits the actual size differs by at most a byte; up to 2^14 bits, if ones are few, the mean size does.
+// Above 2^14 bits, the actual size is within half a percent. The result is computed in integers, so it is the same on
+// every machine. 0 <= ones <= n <= 2^40.
 func PredictedBytes(n, ones int) int { return choose(n, ones).predicted }
 
 // minBytes returns a lower bound of the size of the code of any n bits with the given number of ones.

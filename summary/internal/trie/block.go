@@ -182,7 +182,7 @@ func (b *Block) AppendNodes(dst []uint64, begin, end, level int) []uint64 {
 	return dst
 }
 
-// count returns the number of nodes known in cells begin to end-1. At a level above the known one there are no more.
+// count returns the number of nodes known in cells begin to end-1. A level above them has at most as many.
 func (b *Block) count(begin, end int) int {
 	n := 0
 	for _, p := range b.pieces {

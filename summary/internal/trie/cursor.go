@@ -107,7 +107,8 @@ func (s *Set) countWord(words []uint64, i, most int, word, cell uint64) (both in
 	return both
 }
 
-// appendCells appends the nodes of cells begin to end-1, raised by lower levels. They are in order, each once.
+// appendCells appends the ancestors of the nodes of cells begin to end-1, in order, each once. lower is the number of
+// levels from the nodes up to these ancestors.
 func (s *Set) appendCells(dst []uint64, begin, end, lower int) []uint64 {
 	c := s.from(begin)
 	var buffer [chunk]uint64
@@ -120,7 +121,7 @@ func (s *Set) appendCells(dst []uint64, begin, end, lower int) []uint64 {
 	return dst
 }
 
-// AppendLowered appends the given sorted nodes, raised by lower levels, each once.
+// AppendLowered appends the ancestors of sorted nodes, each once. lower is the number of levels up to the ancestors.
 func AppendLowered(dst, nodes []uint64, lower int) []uint64 {
 	dst, _ = appendLowered(dst, nodes, lower, ^uint64(0))
 	return dst

@@ -10,8 +10,7 @@ import (
 type Set struct {
 	// First the low bits of all nodes, then the starts, then the words of unary, the last word first. A start is the
 	// bit in unary where a group of cellsPerStart cells begins, in four bytes. The first group has none, and the last
-	// start comes first. Numbers have the lowest byte first. Eight bytes can be read from any byte of the low bits
-	// on.
+	// start comes first. Numbers have the lowest byte first. From any byte of the low bits, eight bytes can be read.
 	code       []byte
 	begin, end int32 // cells
 	depth      int32
@@ -114,14 +113,14 @@ func (s *Set) groupStart(cell uint) uint {
 	return uint(at)
 }
 
-// lowBits returns the lower bits of node i.
+// lowBits returns the low bits of node i.
 func (s *Set) lowBits(i uint) uint64 {
 	at := i * uint(s.depth)
 	return binary.LittleEndian.Uint64(s.code[at/8:]) >> (at % 8) & (1<<(s.depth&63) - 1)
 }
 
-// Has reports whether s has the given node, or a node below it. The node is lower levels above the nodes of s, but
-// not above the cells. Its cell must be in the range of s. O(1).
+// Has reports whether s has the given node, or a node below it. lower is the number of levels that the node lies above
+// the nodes of s; it must not lie above the cells. Its cell must be in the range of s. O(1).
 func (s *Set) Has(node uint64, lower int) bool {
 	depth := (uint(s.depth) - uint(lower)) & 63
 	cell := uint(node>>depth) - uint(s.begin)

@@ -14,7 +14,7 @@ type Walker struct {
 	buffer [chunk]uint64
 }
 
-// Reset goes to the first node of a span at a level. The level must not be below the one that b knows there. It
+// Reset goes to the first node of a span at a level. The level must not be deeper than any level that b knows there. It
 // allocates nothing.
 func (w *Walker) Reset(b *Block, span Span, level int) {
 	w.span, w.level, w.start, w.pieces = span, level, b.Start, b.pieces
