@@ -16,8 +16,8 @@ type ascent struct {
 	nodes  []uint64 // all nodes at the last reset
 	up     int      // levels climbed since the last reset
 	count  int      // number of current nodes
-	low    []byte   // of each current node, its low bits at the reset; then padding
-	meets  []byte   // levels from the reset to where a node and the node before it are siblings; then padding of 0xff
+	low    []byte   // a byte for each current node: its low bits at the reset; then padding
+	meets  []byte   // levels from the reset up to where a node and the node before it are siblings; then padding of 0xff
 	lower  []byte   // memory for the next low
 	meeter []byte   // memory for the next meets
 	flags  []uint64 // memory: a bit for each parent, set if it has both children

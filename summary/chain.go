@@ -31,7 +31,7 @@ func link(d, next digest) digest {
 	return sha256.Sum256(b[:])
 }
 
-// chainOf returns h_first to h_end of the parts of r: the last of them is r.Next.
+// chainOf returns the chain's values h_First to h_end for the parts of r. The last value is r.Next.
 func chainOf(r Run) []digest {
 	chain := make([]digest, len(r.Parts)+1)
 	chain[len(r.Parts)] = r.Next

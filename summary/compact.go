@@ -32,7 +32,7 @@ func (p *Prefix) whole() (*Prefix, error) {
 	return newPrefix(p.header, p.plan, r.Parts, chain, p.tries), nil
 }
 
-// again encodes the first parts of a compact prefix, and verifies them given the value of the chain after them.
+// again encodes the first parts of a compact prefix, and verifies them. next is the chain's value after them.
 func (p *Prefix) again(parts int, next digest) (r Run, chain []digest, err error) {
 	r.Next = next
 	if r.Parts, err = encodeParts(p.plan, p.tries, 0, parts); err == nil {

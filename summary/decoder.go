@@ -22,10 +22,10 @@ type decoder struct {
 // workspace is scratch memory of an encoder or a decoder, which the next one reuses. It is dropped after a failure,
 // when two slices may share a piece of it.
 type workspace struct {
-	spare [bitcode.Lanes][]uint64 // for nodes
+	spare [bitcode.Lanes][]uint64 // memory for nodes
 	flags [bitcode.Lanes][]uint64
-	free  [][]uint64 // for nodes; at most mostFree
-	run   []byte     // for a relative run
+	free  [][]uint64 // free pieces of memory for nodes; at most mostFree
+	run   []byte     // memory for a relative run
 	ascent
 }
 
@@ -100,7 +100,7 @@ func (d *decoder) close() {
 
 // opening is a code of nodes that is being decoded, such as a part.
 type opening struct {
-	number     int // of the part
+	number     int // number of the part
 	begin, end int // cells
 	low, high  int // the fewest and the most nodes allowed at the level decoded next
 	most       int // the most nodes at the final level

@@ -13,7 +13,7 @@ import (
 // File is the content of a .venn file or a pipe, as FORMAT.md specifies: a summary, or a delta if Delta is not nil.
 type File struct {
 	Envelope []byte // signed header, at most 1024 bytes; of the new epoch if the file holds a delta
-	Run      Run    // of a summary: its first parts
+	Run      Run    // first parts of a summary; unused if the file holds a delta
 	Delta    []byte // a relative run in binary form; nil in the file of a summary
 }
 
@@ -104,7 +104,7 @@ func (f File) Header() (Header, error) {
 
 // The fields of a libp2p envelope by an Ed25519 key, each after its tag.
 const (
-	envelopeKey       = "\x0a\x24" // of 36 bytes: keyType and the key
+	envelopeKey       = "\x0a\x24" // tag and size of a field of 36 bytes: keyType and the key
 	keyType           = "\x08\x01\x12\x20"
 	envelopeType      = "\x12"
 	envelopePayload   = "\x1a"

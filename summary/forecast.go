@@ -2,20 +2,20 @@ package summary
 
 import "github.com/venn-p2p/venn/summary/internal/bitcode"
 
-// forecast predicts the sizes of steps over a part of hash space, with n keys in all of it. It computes each level
-// once. Make it with n, cells and cut.
+// forecast predicts the sizes of steps over a part of hash space, if all of hash space has n keys. It computes each
+// level once. Make it with n, cells and cut.
 type forecast struct {
 	n          int
 	cells, cut int               // the part: this many of the 2^cut equal cells of hash space
 	ones       [maxLevel + 1]int // expected ones of the part at a level, plus 1; 0: not known yet
 	arrays     [maxLevel + 1]int // bytes of the array at a level; 0: not known yet
-	levels     [maxLevel]int     // bytes from a level to the next; 0: not known yet
+	levels     [maxLevel]int     // bytes of the step from a level to the next; 0: not known yet
 }
 
 // newForecast returns the forecast for all of hash space.
 func newForecast(n int) *forecast { return &forecast{n: n, cells: 1} }
 
-// step predicts the size of a step from one level to another, in a block that starts at a level.
+// step predicts the bytes of a step from one level to another, in a block that starts at level start.
 func (f *forecast) step(start, from, to int) int {
 	bytes := 0
 	if from < start {
@@ -27,8 +27,8 @@ func (f *forecast) step(start, from, to int) int {
 	return bytes
 }
 
-// next returns the level where the step from a level ends, and the step's size: at least minStepBytes, unless the final
-// level comes first.
+// next returns the level where the step from a level ends, and the step's bytes. They are at least minStepBytes, unless
+// the final level comes first.
 func (f *forecast) next(start, from, final int) (to, bytes int) {
 	to = max(from+1, start)
 	for bytes = f.step(start, from, to); to < final && bytes < minStepBytes; to++ {
@@ -44,7 +44,7 @@ func (f *forecast) occupied(level int) int {
 	return f.ones[level] - 1
 }
 
-// array predicts the size of an array of all nodes at a level.
+// array predicts the bytes of an array of all nodes at a level.
 func (f *forecast) array(level int) int {
 	if f.arrays[level] == 0 {
 		ones := f.occupied(level)
@@ -53,7 +53,7 @@ func (f *forecast) array(level int) int {
 	return f.arrays[level]
 }
 
-// level predicts the size of the step from a level to the next.
+// level predicts the bytes of the step from a level to the next.
 func (f *forecast) level(from int) int {
 	if f.levels[from] == 0 {
 		nodes := f.occupied(from)

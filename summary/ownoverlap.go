@@ -11,9 +11,9 @@ import (
 )
 
 // EstimateOwnOverlap estimates how many of one's own distinct fingerprints a prefix's collection holds, by testing
-// them. Of n1 tested where the prefix has a false-positive rate f, hits gives n12 = (hits - f n1)/(1-f). It is better
-// than EstimateOverlap where the prefix is dense. Confidence is above 0, below 1. The caller sees to it that the
-// fingerprints are of the prefix's seed. O(n1).
+// them. If hits of n1 fingerprints match, and f is the prefix's false-positive rate, the collection holds about
+// n12 = (hits - f n1)/(1-f). It is better than EstimateOverlap where the prefix is dense. Confidence is above 0,
+// below 1. The fingerprints must be of the prefix's seed: this is not checked. O(n1).
 func EstimateOwnOverlap(own []Fingerprint, p *Prefix, confidence float64) (estimate.Overlap, error) {
 	if err := checkConfidence(confidence); err != nil {
 		return estimate.Overlap{}, err
@@ -32,10 +32,10 @@ func EstimateOwnOverlap(own []Fingerprint, p *Prefix, confidence float64) (estim
 
 // ownTest is the result of testing own keys in a part of hash space.
 type ownTest struct {
-	share  float64 // of hash space
-	tested float64
+	share  float64 // share of hash space in the part
+	tested float64 // number of own keys in the part
 	found  float64 // estimated number held: the hits less the false positives
-	noise  float64 // sum of tested f/(1-f)
+	noise  float64 // sum of tested f/(1-f) over the part's regions
 }
 
 // testOwn tests all fingerprints. For each level it sums up the regions that the prefix knows at that level or deeper.
@@ -96,7 +96,7 @@ func fills(t *trie.Block) []float64 {
 }
 
 // variance returns the variance of the estimate if c of n1 keys are held. It comes from false positives among the
-// others, and from the keys that the untested part of hash space may hold.
+// other keys, and from the held keys in the untested part of hash space.
 func (t ownTest) variance(n1, c float64) float64 {
 	scale := n1 / t.tested
 	return float64(scale*scale*t.noise*(1-c/n1)) + float64(c*(1-c/n1)*max(0, 1-t.share)/t.share)

@@ -9,7 +9,7 @@ import (
 	"github.com/venn-p2p/venn/summary/internal/bitcode"
 )
 
-// appendArray appends the nodes, which lie among the n places from base on: their number, and the places.
+// appendArray appends the code of nodes among the n places from base on: their number, then the array of n bits.
 func appendArray(dst []byte, nodes []uint64, base uint64, n int) []byte {
 	words := make([]uint64, (n+63)/64)
 	for _, v := range nodes {

@@ -35,12 +35,12 @@ type Plan struct {
 // planner makes a plan. All blocks share its forecasts, so that each level is computed once.
 type planner struct {
 	*Plan
-	planned, actual *forecast // for the keys that the shape is laid out for, and for the actual number of keys
+	planned, actual *forecast // forecasts for the keys that the shape is laid out for, and for the actual keys
 }
 
 // layout is the division of a block into ranges of hash space. Its start level has cells 0 to 2^start-1.
 type layout struct {
-	start  uint8 // the first level sent: log2 of the keys, where an array has one to two keys a bit, or the final one if less
+	start  uint8 // first level sent: log2 of the keys (an array with one to two keys a bit), or the final level if less
 	ranges int
 	sample int // part 0 covers cells 0 to sample-1 of block 0
 }
@@ -137,6 +137,7 @@ func (p *planner) addBlock(i int) {
 	}
 }
 
+// addStep appends a step of a block, after it has set the step's first part, offset and predicted bytes.
 func (p *planner) addStep(l layout, s step) {
 	s.first, s.offset = p.parts, p.bytes
 	start := int(l.start)

@@ -11,10 +11,10 @@ import (
 // It is immutable; Extend returns another that shares memory with it. The zero value holds no part, so it denies no key.
 type Prefix struct {
 	front  *trie.Set     // block 0, if it is known as one set; else nil
-	tries  []*trie.Block // of the blocks begun
+	tries  []*trie.Block // tries of the blocks begun
 	rate   float64       // the false-positive rate
 	header Header
-	plan   *Plan    // it has the number of keys and the shape
+	plan   *Plan    // plan of the whole stream, with the number of keys and the shape
 	held   int32    // number of parts
 	bytes  int32    // size of the parts
 	parts  [][]byte // nil: compact

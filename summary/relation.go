@@ -262,6 +262,8 @@ func (c *relativeCoder) append(dst []byte, blocks []*trie.Block) []byte {
 	return dst
 }
 
+// appendSegment appends the code of a segment's nodes: at level given the relation to the base's nodes, or an array if
+// there is neither a base nor a known level; then the descent to the segment's last level.
 func (c *relativeCoder) appendSegment(dst []byte, block int, t *trie.Block, s segment) []byte {
 	nodes, level := t.AppendNodes(c.take(), s.begin, s.end, s.to), s.from
 	above := c.take()
@@ -326,6 +328,7 @@ func (c *relativeCoder) decode(src []byte, before []*trie.Block) ([]*trie.Block,
 	return blocks, nil
 }
 
+// decodeSegment is the inverse of appendSegment. t has the nodes known before.
 func (c *relativeCoder) decodeSegment(src []byte, block int, t *trie.Block, s segment) (nodes []uint64, rest []byte, err error) {
 	low, most := c.plan.limits(block, s.begin, s.end, s.to)
 	level := s.from
@@ -365,8 +368,8 @@ func (w *workspace) decodeDescents(src []byte, nodes []uint64, levels, most int)
 	return one[0].nodes, one[0].src, nil
 }
 
-// cellsPerByte is more than the number of cells that a byte of code stands for, in an array of more than manyCells: a
-// [Shape] bounds the number of keys from below.
+// cellsPerByte bounds the cells that a byte of code stands for, in an array of more than manyCells. The bound holds
+// because a [Shape] bounds the number of keys from below.
 const (
 	cellsPerByte = 64
 	manyCells    = 1 << 12

@@ -12,7 +12,7 @@ import (
 type segment struct {
 	begin, end int // cells
 	from, to   int // levels; from is unknownLevel where nothing was known before
-	given      int // level of the base's nodes used, above from, at most to; unknownLevel: the base is not used
+	given      int // level at which the base's nodes are used: deeper than from, at most to; unknownLevel: they are not
 }
 
 // segments returns the segments of a block that parts first to end-1 bring, given a base.
@@ -93,7 +93,7 @@ func (g *givenBlock) until(cell int) int {
 	return cell>>(g.start-g.trie.Start) + 1
 }
 
-// cuts returns the cells where a region of the base may begin or end.
+// cuts returns the caller's cells where a region of the base may begin or end.
 func (g *givenBlock) cuts() (cuts []int) {
 	for _, r := range g.regions {
 		for _, bound := range []int{r.Begin, r.End} {

@@ -41,9 +41,9 @@ const (
 )
 
 // DefaultShape returns one block of 2^11 to 2^12 bits a key. It takes 12.4 to 13.4 bits a key on the wire, and has a
-// false-positive rate of 1/4096 to 1/2048. Of 121 peers known in full, fewer than 0.06 match a key that nobody holds.
-// The sample has 256 B, some 280 keys, and is cut at level ⌈log2 n⌉ + 6. Another level would cost more keys than it
-// saves in false matches.
+// false-positive rate of 1/4096 to 1/2048. Of 121 peers known in full, fewer than 0.06 on average match a key that
+// nobody holds. The sample has 256 B, some 280 keys, and is cut at level ⌈log2 n⌉ + 6. Another level would cost more
+// keys than it saves in false matches.
 //
 // One block is best from about three bits a key on. A bit a key spent on deepening it halves the rate; a further block
 // takes 1.39 bits for that. [ShapeForBytes] and [ShapeForRate] find shapes for other budgets. O(1).

@@ -9,13 +9,13 @@ import (
 type sizing struct {
 	shape Shape
 	parts int
-	bytes int     // of the parts
+	bytes int     // predicted bytes of the parts
 	rate  float64 // false-positive rate
 }
 
 // ShapeForBytes returns a shape for n keys, and the number of parts of its stream that fit in the given bytes. No other
-// shape has a lower false-positive rate there. [NewPlan] predicts size and rate of those parts. The sample takes an
-// eighth of the bytes, up to the usual size. From about three bits a key on, the shape has one block, as deep as the
+// shape has a lower false-positive rate in these bytes. [NewPlan] predicts size and rate of the parts. The sample takes
+// an eighth of the bytes, up to the usual size. From about three bits a key on, the shape has one block, as deep as the
 // bytes reach. With fewer bits, one or two shallow blocks may follow. ErrLimit for fewer than 64 bytes. It takes some
 // milliseconds.
 func ShapeForBytes(n, bytes int) (s Shape, parts int, err error) {

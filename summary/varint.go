@@ -30,7 +30,7 @@ func decodeSize(src []byte, limit int) (v int, rest []byte, err error) {
 	return int(u), rest, nil
 }
 
-// decodeCount is decodeSize for numbers of nodes. No summary has more than the limit: ErrMalformed.
+// decodeCount is decodeSize for numbers of nodes. A number above the limit is ErrMalformed: no summary has as many.
 func decodeCount(src []byte, limit int) (v int, rest []byte, err error) {
 	v, rest, err = decodeSize(src, limit)
 	if err != nil {

@@ -48,7 +48,7 @@ func Sample(p *summary.Prefix) (Region, bool) {
 type Walker struct{ w trie.Walker }
 
 // Reset goes to the first node of a block at a level, within begin to end-1 of hash space, in the units of [Region].
-// The level must not be above the lowest level of the regions known there. It panics if p knows nothing of the block.
+// The level must not be deeper than any region known there. It panics if p knows nothing of the block.
 // O(pieces).
 func (w *Walker) Reset(p *summary.Prefix, block, level int, begin, end uint64) {
 	_, tries := p.Inside()
