@@ -17,7 +17,7 @@ type ascent struct {
 	up     int      // levels climbed since the last reset
 	count  int      // number of current nodes
 	low    []byte   // a byte for each current node: its low bits at the reset; then padding
-	meets  []byte   // levels from the reset up to where a node and the node before it are siblings; then padding of 0xff
+	meets  []byte   // levels from the reset up to where a node and the one before it are siblings; then padding of 0xff
 	lower  []byte   // memory for the next low
 	meeter []byte   // memory for the next meets
 	flags  []uint64 // memory: a bit for each parent, set if it has both children

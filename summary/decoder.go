@@ -15,7 +15,7 @@ type decoder struct {
 	tries []*trie.Block
 	block int        // the block being extended; its trie is the decoder's own
 	open  [][]uint64 // nodes of the ranges being extended; nil where the trie's set holds them
-	steps []*step    // for each range being extended, the last step decoded; else nil
+	steps []*step    // last step decoded of each range being extended; nil for other ranges
 	*workspace
 }
 

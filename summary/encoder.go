@@ -64,7 +64,7 @@ func sortUniform(xs []uint64) []uint64 {
 		return xs
 	}
 	shift := 64 - bits.Len(uint(len(xs)/2))
-	ends := make([]uint32, 1<<(64-shift)+1) // at b+1 the size of bucket b; then at b its start, moved to its end
+	ends := make([]uint32, 1<<(64-shift)+1) // first the size of bucket b at b+1; then its start at b, moved to its end
 	for _, x := range xs {
 		ends[x>>shift+1]++
 	}

@@ -53,6 +53,7 @@ func checkConfidence(confidence float64) error {
 	return nil
 }
 
+// newOverlap returns the overlap of two sets of known sizes, given the interval of their intersection.
 func newOverlap(n1, n2 float64, i estimate.Interval, method string) estimate.Overlap {
 	u := i
 	u.Value, u.Low, u.High = n1+n2-i.Value, n1+n2-i.High, n1+n2-i.Low
@@ -90,7 +91,7 @@ func (c *cutting) String() string {
 	return fmt.Sprintf("and-merge of block %d at level %d, %.3g of hash space", c.block, c.level, math.Ldexp(float64(c.bits), -c.level))
 }
 
-// commonCuts returns the cuttings of the blocks that both prefixes have begun, one for each level.
+// commonCuts returns the cuttings of the blocks that both prefixes have begun, one for each level of a common region.
 func commonCuts(a, b *Prefix) []cutting {
 	var cuts []cutting
 	as, bs := a.tries, b.tries

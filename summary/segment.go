@@ -75,7 +75,7 @@ func (b *base) block(block int, start uint8) givenBlock {
 type givenBlock struct {
 	start   uint8
 	trie    *trie.Block
-	regions []trie.Region // in cells of the base
+	regions []trie.Region // known regions, in cells of the base
 }
 
 // from returns the first cell of the base that shares hash space with a cell; until returns the last such cell plus 1.

@@ -23,6 +23,7 @@ func ShapeForBytes(n, bytes int) (s Shape, parts int, err error) {
 	return best.shape, best.parts, err
 }
 
+// sizeForBytes returns the sizing of ShapeForBytes. It tries ever deeper blocks, until they begin with the same parts.
 func sizeForBytes(n, bytes int) (sizing, error) {
 	best := sizing{rate: 2}
 	for depth := 0; depth <= maxDepth && bytes >= 64; depth++ {
@@ -55,6 +56,7 @@ func ShapeForRate(n int, rate float64) (s Shape, parts int, err error) {
 	return best.shape, best.parts, err
 }
 
+// sizeForRate returns the sizing of ShapeForRate. It tries ever deeper blocks, until they begin with the same parts.
 func sizeForRate(n int, rate float64) (sizing, error) {
 	var best sizing
 	for depth := 0; depth <= maxDepth; depth++ {
@@ -100,7 +102,7 @@ func (s sizing) cut(p *Plan, parts int) sizing {
 	return s
 }
 
-// partsFor returns the fewest parts with at most the given rate, which the plan reaches.
+// partsFor returns the fewest parts with at most the given rate. The plan's whole stream must reach the rate.
 func partsFor(p *Plan, rate float64) int {
 	return sort.Search(p.Parts(), func(parts int) bool { return p.ExpectedRate(parts) <= rate })
 }

@@ -41,7 +41,7 @@ func (f *View) oneByOne() bool {
 type lookup struct {
 	hashes [batch]Hash
 	live   [batch]uint16 // keys that passed so far
-	at     [batch]uint64 // for each live key the next position, then the bit there
+	at     [batch]uint64 // next position of each live key, then the bit there
 }
 
 // run answers for the first len(found) hashes.

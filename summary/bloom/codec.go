@@ -171,6 +171,7 @@ func appendSum(dst []byte, words []uint64) []byte {
 	return binary.LittleEndian.AppendUint32(dst, checksum(words))[:start+sumBytes]
 }
 
+// readHeader reads the head of a message and checks it against the codec's types.
 func (c *Codec) readHeader(data []byte) (h header, err error) {
 	head, n := bitcode.DecodeUvarint(data)
 	if n == 0 || len(data) < n+sumBytes {

@@ -31,11 +31,11 @@ var errParams = errors.New("counting: bad parameters")
 // Params is the form of a [DLeft] filter. ParamsForFingerprint chooses it from the number of members.
 type Params struct {
 	Subtables     int // d: 1 to 16; 0 means 4
-	Buckets       int // of each subtable: a power of two, 1 to 2^32
-	Cells         int // of each bucket: 1 to 64; 0 means 8
+	Buckets       int // buckets of each subtable: a power of two, 1 to 2^32
+	Cells         int // cells of each bucket: 1 to 64; 0 means 8
 	RemainderBits int // r: at least 1; log2(Buckets)+r is at most 63
 	CounterBits   int // c: 1 to 16, r+c at most 57; 0 means 2, which counts to 4
-	// Determines the permutations. It must be secret: with it others can make members that overflow a bucket.
+	// Seed determines the permutations. It must be secret: with it others can make members that overflow a bucket.
 	Seed  uint64
 	Fixed bool // the filter does not grow, so Add may fail
 }

@@ -96,8 +96,8 @@ func appendExact(dst []byte, words []uint64, n, ones int) []byte {
 	return append(dst, last[:size]...)
 }
 
-// raise adds by to low, and carries into the bytes already written. The code value stays below one, so a carry always
-// ends.
+// raise adds the number by to low, and carries into the bytes already written. The code value stays below one, so a
+// carry always ends.
 func (v *interval) raise(dst []byte, by uint64) []byte {
 	low, carry := bits.Add64(v.low, by, 0)
 	v.low = low

@@ -39,7 +39,7 @@ func zerosFollow(p uint64, low int) uint64 {
 
 func appendRice(dst []byte, words []uint64, n int, c choice) []byte {
 	w := bitWriter{dst: dst}
-	after := 0 // the place after the last one encoded
+	after := 0 // the place after the last bit encoded as a one
 	for i, word := range words {
 		word ^= c.flip
 		if i == n/64 {
@@ -97,7 +97,7 @@ func decodeRice(words []uint64, src []byte, n int, c choice) (int, error) {
 	fill(words, n, c.flip != 0)
 	low, mask := c.low&63, uint64(1)<<(c.low&63)-1
 	bit := 0        // next bit of src
-	at := uint64(0) // the place after the last one decoded
+	at := uint64(0) // the place after the last bit decoded as a one
 	for range c.few {
 		code := bitsFrom(src, bit)
 		for code&(1<<mostZeros-1) == 0 && at < uint64(n) {

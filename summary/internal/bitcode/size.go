@@ -22,7 +22,7 @@ const (
 	// With more bits and few ones, the Rice code takes the place of the exact code
 	riceFrom  = 1 << 10
 	fewShare  = 15      // ones are few if there are fewer than ⌊n/fewShare⌋ of them
-	lanesFrom = 8 << 10 // bytes of code from which four lanes are worth their 18 bytes more
+	lanesFrom = 8 << 10 // bytes of code from which it gets four lanes, which cost 18 bytes more
 
 	spareBytes = 6 // mean bytes that a lane of rANS takes beyond the entropy
 )
@@ -35,8 +35,8 @@ type choice struct {
 	few       int    // number of ones after flipping
 	p         uint64 // 2^64 times the share of these ones
 	low       int    // bits of the low part of a gap
-	predicted int    // bytes for random bits, expected
-	most      int    // bytes for any bits, at most
+	predicted int    // expected bytes of the code of random bits
+	most      int    // upper bound of the bytes of the code of any bits
 }
 
 // choose returns the choice for n bits with the given number of ones.
@@ -63,6 +63,7 @@ func choose(n, ones int) choice {
 	return c
 }
 
+// chooseRANS chooses between gaps and bytes, and sets the number of lanes and the sizes.
 func (c *choice) chooseRANS(n int) {
 	c.p, _ = bits.Div64(uint64(c.few), 0, uint64(n))
 	c.method = inBytes
