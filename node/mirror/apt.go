@@ -39,6 +39,7 @@ func newApt(m *Mirror, _ []*url.URL) adapter {
 	return (&apt{m: m, indexes: indexes, files: make(map[string]Sum)}).describe
 }
 
+// describe passes packages without a known hash through; the archive's other files are kept.
 func (a *apt) describe(q *request) error {
 	q.scope, q.learn = "apt", a.learn
 	q.known = func() (record, bool) { return a.known(q) }

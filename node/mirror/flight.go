@@ -19,7 +19,7 @@ import (
 // wanted is content that a client asks for, and that anybody may have.
 type wanted struct {
 	sum    Sum
-	name   string        // for the log
+	name   string        // name for the log
 	origin *http.Request // asks for the content, with the client's credentials; nil: no fetch may begin for it
 }
 
@@ -50,7 +50,7 @@ type flight struct {
 	rank     rank      // this mirror's rank while it has no bytes
 	origin   bool      // the origin was asked
 	children int       // mirrors that are given bytes
-	users    int       // readers, requests that wait for the size, and the fetch itself
+	users    int       // number of readers, requests that wait for the size, and the fetch itself (one)
 	left     time.Time // when a user left last
 	round    int       // number of restarts
 	over     bool

@@ -50,14 +50,14 @@ type Mirror struct {
 	cache   *cache
 	times   times
 	metrics *metrics
-	peers   *http.Transport // for transfers from peers
-	probes  *http.Transport // for questions: they do not wait for transfers
-	web     *http.Client    // for origins
+	peers   *http.Transport // transport for transfers from peers
+	probes  *http.Transport // transport for questions to peers, which do not wait for transfers
+	web     *http.Client    // client for origins
 	origins origins
 	clients *admission.Slots
 	served  *admission.Slots
 	blamed  *expirable.LRU[peer.ID, int]
-	open    *expirable.LRU[string, bool] // by name: whether the origin gives its content to everybody
+	open    *expirable.LRU[string, bool] // whether the origin gives the content of a name to everybody
 	asked   singleflight.Group           // names that the origin is asked for now
 
 	ctx    context.Context // ends with Close
@@ -73,6 +73,7 @@ type Mirror struct {
 // ErrInUse, or is the disk's or the router's.
 func New(cfg Config) (*Mirror, error) { return newMirror(cfg, defaultTimes) }
 
+// newMirror is New with the given times.
 func newMirror(cfg Config, t times) (*Mirror, error) {
 	origins, err := cfg.check()
 	if err != nil {

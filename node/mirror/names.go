@@ -18,7 +18,7 @@ import (
 // named is a name whose content may change. The origin is asked for the present content.
 type named struct {
 	name   string        // the adapter's name and the path below it
-	origin *http.Request // with the client's credentials
+	origin *http.Request // request to the origin, with the client's credentials
 	fresh  time.Duration // how long the origin's last answer is used without asking again; or unkept, or passedOn
 	// learn reads the origin's answer and its body, before a client gets them. nil: nothing is learned.
 	learn func(record, *io.SectionReader)

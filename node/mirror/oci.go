@@ -38,6 +38,7 @@ func newOCI(_ *Mirror, bases []*url.URL) adapter {
 	return by.describe
 }
 
+// describe finds the registry of a request, and tells content by digest from tags and other paths.
 func (o oci) describe(q *request) error {
 	q.w.Header().Set("Docker-Distribution-Api-Version", "registry/2.0")
 	query := q.r.URL.Query()
