@@ -20,7 +20,7 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// The folder of a cache's files, and its lock. A file is named after its sum; until it is whole, a dot and digits follow.
+// The folder of a cache's files, and its lock. A file's name is its sum; until it is whole, a dot and digits follow.
 const (
 	filesFolder = "whole"
 	lockName    = "lock"
@@ -74,8 +74,8 @@ func openCache(dir string, limit int64, withdraw func(...Sum)) (c *cache, err er
 
 func (c *cache) close() error { return c.lock.Close() }
 
-// load lists the whole files, the least recently used first, and removes those of unfinished fetches. Files of other names
-// stay as they are.
+// load lists the whole files, the least recently used first, and removes the files of unfinished fetches. It leaves
+// files of other names alone.
 func (c *cache) load() error {
 	entries, err := os.ReadDir(filepath.Join(c.dir, filesFolder))
 	if err != nil {
@@ -164,8 +164,8 @@ func (c *cache) open(s Sum) (f *os.File, size int64, ok bool) {
 	return nil, 0, false
 }
 
-// trust returns an error unless a file is unchanged since its hash was right, or its hash is right now. It sets and notes
-// the file's time of change: a whole second, which all file systems can keep, and which a later write will hardly give.
+// trust returns an error unless a file is unchanged since its hash was right, or its hash is right now. It sets and
+// notes the file's time of change: a whole second, which all file systems keep, and a later write hardly hits.
 func (c *cache) trust(s Sum, f *os.File, e *cached) error {
 	info, err := f.Stat()
 	if err == nil && info.Size() != e.size {

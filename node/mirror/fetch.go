@@ -16,7 +16,7 @@ import (
 // times are the waits of a fetch. Tests shorten them.
 type times struct {
 	lookup time.Duration // longest wait until the first peer is named; then the origin is asked
-	answer time.Duration // longest wait for a peer's answer to a probe; then the origin is asked
+	answer time.Duration // longest wait for a peer's answer; then the origin is asked, or a silent peer is given up
 	late   time.Duration // longest wait for a peer's first answer; meanwhile the origin may give the content already
 	silent time.Duration // time without bytes after which a peer is probed, and another may take over its range
 	slow   time.Duration // time without bytes, or with a trickle only, after which a peer that has more is given up
@@ -38,7 +38,7 @@ const (
 	maxFailed  = 64                    // failed transfers; more end the fetch
 	littleToo  = 1 << 20               // bytes; with fewer left, no peer takes over from the origin
 	peersShare = 2                     // peers' bytes whose hash is not verified take at most 1/peersShare of the cache
-	busyPause  = 30 * time.Millisecond // least wait for a busy source, and between two looks for holders
+	busyPause  = 30 * time.Millisecond // first wait for a busy source, and first pause after a look for holders
 	watchTick  = 50 * time.Millisecond // time between two checks of a transfer
 )
 
@@ -87,8 +87,8 @@ func (f *flight) fetch() error {
 	}
 }
 
-// bring has sources bring the content, until all has come or the fetch fails. Each source waits for its turn, and brings a
-// range, again and again; meanwhile seek looks for peers. When bring returns, no transfer goes on.
+// bring has sources bring the content, until all has come or the fetch fails. Each source waits for its turn and brings
+// a range, again and again; meanwhile seek looks for peers. When bring returns, no transfer goes on.
 func (f *flight) bring() error {
 	ctx, stop := context.WithCancelCause(f.ctx)
 	defer f.under.Wait()
@@ -163,8 +163,8 @@ func (f *flight) peerTurn(p *source, now time.Time) (*span, error) {
 	return nil, nil
 }
 
-// originTurn returns what the origin is to bring: all that is left, if no peer brings any and none is waited for. f.mu is
-// held.
+// originTurn returns the range that the origin is to bring: the first one missing, if no peer brings any range and no
+// peer's answer is awaited. f.mu is held.
 func (f *flight) originTurn(p *source, now time.Time) (*span, error) {
 	nobody := f.alone || len(f.known) == 0 && !f.lookDue(now) && !now.Before(f.look.until)
 	if !nobody || len(f.parts) == 0 || f.taken() || now.Before(p.again) {

@@ -179,8 +179,8 @@ func (m *Mirror) advertise(s Sum, name string) {
 	}
 }
 
-// write writes bytes of a transfer to the cache's file, and reports whether the transfer's range is complete. The errors:
-// errDisk, and errShare if peers have sent too much.
+// write writes bytes of a transfer to the cache's file, and reports whether the transfer's range is complete. The error
+// is errDisk, or errShare if peers have sent too much.
 func (f *flight) write(p *source, s *span, b []byte) (complete bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -305,8 +305,8 @@ func (f *flight) reader(ctx context.Context) (*reader, error) {
 	})
 }
 
-// reader reads a flight's content as it comes. It is for http.ServeContent. Its section is the whole of the file: it has
-// the size, and the place where the next Read begins.
+// reader reads a flight's content as it comes. It is for http.ServeContent. Its section is the whole file, and has the
+// size and the place where the next Read begins.
 type reader struct {
 	*io.SectionReader
 	f     *flight

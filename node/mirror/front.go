@@ -115,8 +115,8 @@ func (q *request) answer(describe adapter) error {
 	return q.serve(rec)
 }
 
-// everybody reports whether the content needs no credentials of the client's: the origin serves it without them, or with
-// a token that it gives to everybody, or the request has none. All names of one scope share the answer.
+// everybody reports whether the content needs no credentials of the client's: the origin serves it without them, or
+// with a token that it gives to everybody, or the request has none. All names of one scope share the answer.
 func (q *request) everybody(scope string) bool {
 	if q.r.Header.Get("Authorization") == "" {
 		return true
@@ -229,7 +229,7 @@ func pass(to, from http.Header) {
 	}
 }
 
-// pass passes the origin's answer on, with a record's headers, and keeps nothing of it. After an error nothing was answered.
+// pass passes the origin's answer on, with a record's headers, and keeps nothing of it. After an error it sent nothing.
 func (q *request) pass(rec record) error {
 	req := q.origin.Clone(q.r.Context())
 	req.Method = q.r.Method

@@ -28,7 +28,7 @@ type gomod struct {
 
 // Times of asking the proxy.
 const (
-	forEver  = 365 * 24 * time.Hour // before content that never changes is asked for again
+	forEver  = 365 * 24 * time.Hour // time for which content that never changes is not asked for again
 	hashTime = 10 * time.Second     // longest wait for a small file
 )
 

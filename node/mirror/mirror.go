@@ -28,7 +28,7 @@ type Config struct {
 	Router   Router
 	Dir      string                // folder of the cache; one mirror uses it at a time
 	Size     int64                 // bytes that the cache may take, 16 MiB or more
-	Place    string                // location as zone/rack; of equally near peers, first those with more parts the same
+	Place    string                // location as zone/rack; equally near peers that share more of it come first
 	Upstream Upstream              // the origins
 	Log      *slog.Logger          // nil: slog.Default
 	Register prometheus.Registerer // gets the metrics until Close; nil: none

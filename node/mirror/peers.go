@@ -174,7 +174,7 @@ type look struct {
 	began time.Time
 	ended time.Time // when all peers named had answered, or were out of time; zero: not yet
 	until time.Time // time before which the origin is not asked: a peer may answer
-	near  time.Time // time before which no range begins: others may answer that are as near; zero: none has answered
+	near  time.Time // time before which no peer brings the first range: others as near may answer; zero: none has
 	step  int       // the last step reached; each one sets until
 }
 
@@ -199,8 +199,9 @@ func (f *flight) lookDue(now time.Time) bool {
 	return !f.alone && !l.ended.IsZero() && now.Sub(l.ended) >= f.pause && !slices.ContainsFunc(f.parts, looked)
 }
 
-// seek looks for holders while a range needs a source and no known peer can bring it. The pause between looks doubles.
-// Each new peer that answers becomes a source. The router may take longer to name the first peer if bytes are here.
+// seek looks for holders while a range needs a source and no known peer can bring it. The pause between looks doubles
+// until a peer gives bytes or fails. Each new peer that answers becomes a source. The router may take longer to name
+// the first peer if bytes are here.
 func (f *flight) seek(ctx context.Context) {
 	m, skip := f.m, map[peer.ID]bool(nil)
 	most := m.times.lookup + 2*m.times.late

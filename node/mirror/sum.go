@@ -73,8 +73,8 @@ func (s Sum) Key() []byte {
 	return key
 }
 
-// check reads a file. The error matches errWrong if its content has another sum. running has hashed all bytes of the
-// file; nil: check hashes them.
+// check reads a file. Its error matches errWrong: the content has another sum, or cannot be read. running has hashed
+// all bytes of the file; nil: check hashes them.
 func (s Sum) check(f *os.File, size int64, running hash.Hash) (err error) {
 	all, found := io.NewSectionReader(f, 0, size), Sum("")
 	switch s.kind() {
