@@ -15,7 +15,7 @@ const (
 	minRanges    = 4        // the fewest ranges of a block that is cut
 	usualRanges  = 8        // the most ranges while parts stay below rangeBytes: prefixes can be cut finely
 	usualBytes   = 3 << 9   // least bytes of a part of the largest step, in a block of more than minRanges
-	rangeBytes   = 40 << 10 // most bytes of a part, so that half as many keys again stay below maxPartBytes
+	rangeBytes   = 40 << 10 // most bytes of a part: with 1.5 times the keys it stays below maxPartBytes
 	maxSample    = 62 << 10 // most bytes predicted for a sample: six standard deviations more stay below maxPartBytes
 	unknownLevel = -1       // the level of a block before its first part
 	fullQuarters = 3        // quarters of hash space beyond which a sample takes all of it
