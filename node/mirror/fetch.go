@@ -107,7 +107,7 @@ func (f *flight) bring() error {
 	})
 }
 
-// serve has a source bring one range after the other: those that turn returns. It ends with ctx, or when turn fails.
+// serve has a source bring the ranges that turn returns, one after the other. It ends with ctx, or when turn fails.
 func (f *flight) serve(ctx context.Context, p *source, turn func(*source, time.Time) (*span, error)) {
 	for {
 		var s *span

@@ -150,7 +150,7 @@ func (m *Mirror) withdraw(sums ...Sum) {
 	}
 }
 
-// keysOf returns the keys of those sums that are not of records: other peers get no records.
+// keysOf returns the keys of all sums but those of records: other peers get no records.
 func keysOf(sums []Sum) (keys [][]byte) {
 	for _, s := range sums {
 		if s.kind() != kindName {

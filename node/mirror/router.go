@@ -10,8 +10,8 @@ import (
 	"github.com/venn-p2p/venn/node"
 )
 
-// Router finds holders of content, by its key. A mirror needs no more of a network. The four calls are those that
-// other mirrors of registries ask of their routers. It is safe for concurrent use.
+// Router finds holders of content, by its key. A mirror needs no more of a network. Other mirrors of registries ask the
+// same four calls of their routers. A Router is safe for concurrent use.
 type Router interface {
 	// Ready reports whether the other calls can work.
 	Ready(ctx context.Context) (bool, error)
