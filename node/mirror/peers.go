@@ -305,7 +305,7 @@ func common(a, b string) (n int) {
 // rank orders the mirrors that fetch the same content at once. A mirror takes bytes only from one of a lower rank: one
 // that has more bytes, or has as many and takes from no peer. A mirror's bytes never get fewer, and it never has more
 // than the mirror that it takes from. So mirrors never wait for each other in a circle. Of mirrors that begin together
-// the lowest asks the origin, and one that has bytes goes on.
+// the one of the lowest rank asks the origin, because it may take from none of the others.
 type rank struct {
 	have   int64  // bytes from the beginning on
 	origin bool   // has asked the origin

@@ -31,8 +31,8 @@ func (a Array) EstimateCommon(confidence float64, all int, each ...int) (Interva
 
 // commonVariance returns the variance of the estimate if n elements are common. It is the sum of two variances: of the
 // s bits that common elements set, and of the bits that other elements set in all filters by chance. In each filter
-// the other bits are a random set of known size among the m-s bits left. So their AND has the variance (m-s) q (1 - q(1 +
-// Σ(1/p-1))), q = Πp.
+// the other bits are a random set of known size among the m-s bits left. So their AND has the variance (m-s) q (1 - q(1
+// + Σ(1/p-1))), q = Πp.
 func (a Array) commonVariance(n float64, each []int) float64 {
 	m, s := a.counted(), a.expectedOnes(n)
 	rest := m - s
