@@ -253,8 +253,7 @@ func (f *flight) setSize(size int64) error {
 	}
 }
 
-// ends handles the end of a body whose range is not complete. If the size is unknown, it is where the body ends; else
-// the error is io.ErrUnexpectedEOF.
+// ends handles a body's end before its range's end: it fixes an unknown size, else the error is io.ErrUnexpectedEOF.
 func (f *flight) ends(s *span) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

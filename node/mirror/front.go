@@ -42,8 +42,7 @@ type request struct {
 	instead string                // JSON to answer with while the origin is down; empty: the answer is an error
 }
 
-// Values of named.fresh for answers that are passed through and not kept: with passedOn always, with unkept unless the
-// content's hash is known.
+// Values of named.fresh for answers that are passed through, not kept; unkept only if the content's hash is not known.
 const unkept, passedOn = time.Duration(-1), time.Duration(-2)
 
 // Handler returns the handler for clients: /v2/ for registries, /go, /nix, /hf and /apt. A path without an origin
@@ -135,8 +134,7 @@ func (q *request) everybody(scope string) bool {
 	})
 }
 
-// opens reports whether the origin gives the content of a name to everybody: whether ask returns nil. It remembers the
-// result for openTime, unless the origin is down.
+// opens reports whether the origin gives the content of a name to everybody, which ask finds out. It remembers the answer.
 func (m *Mirror) opens(name string, ask func() error) bool {
 	yes, ok := m.open.Get(name)
 	if !ok {

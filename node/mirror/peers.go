@@ -246,8 +246,7 @@ func (f *flight) seek(ctx context.Context) {
 	}
 }
 
-// meet probes a peer. If the peer has the content or fetches it, meet puts it among the known sources. It returns the
-// source if the peer was not known before, else nil.
+// meet probes a peer, and adds it to f.known if it has the content or fetches it. It returns a new peer's source, or nil.
 func (f *flight) meet(ctx context.Context, l *look, p peer.AddrInfo) (met *source) {
 	begun := time.Now()
 	asked := func() { f.news(func(time.Time) { f.reach(l, stepAsked, f.m.times.answer) }) }
