@@ -134,7 +134,7 @@ func (q *request) everybody(scope string) bool {
 	})
 }
 
-// opens reports whether the origin gives the content of a name to everybody, which ask finds out. It remembers the answer.
+// opens reports whether the origin gives the content of a name to everybody, as ask finds. It remembers the answer.
 func (m *Mirror) opens(name string, ask func() error) bool {
 	yes, ok := m.open.Get(name)
 	if !ok {

@@ -45,7 +45,7 @@ func newGo(m *Mirror, bases []*url.URL) adapter {
 	}
 }
 
-// versionOf reads MODULE/@v/VERSION.SUFFIX (zip, mod or info). ok is false for other paths, and versions that may change.
+// versionOf reads MODULE/@v/VERSION.SUFFIX (zip, mod or info). ok is false for other paths and changing versions.
 func versionOf(escaped string) (mod module.Version, suffix string, ok bool) {
 	path, file, found := strings.Cut(escaped, "/@v/")
 	dot := strings.LastIndex(file, ".")

@@ -246,7 +246,7 @@ func (f *flight) seek(ctx context.Context) {
 	}
 }
 
-// meet probes a peer, and adds it to f.known if it has the content or fetches it. It returns a new peer's source, or nil.
+// meet probes a peer, and adds it to f.known if it has the content or fetches it. It returns only a new source.
 func (f *flight) meet(ctx context.Context, l *look, p peer.AddrInfo) (met *source) {
 	begun := time.Now()
 	asked := func() { f.news(func(time.Time) { f.reach(l, stepAsked, f.m.times.answer) }) }
