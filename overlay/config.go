@@ -20,7 +20,7 @@ import (
 // Config holds the parameters of an [Overlay]. Zero values mean the stated defaults.
 type Config struct {
 	Self wire.PeerID     // this node; required
-	Seed summary.SeedTag // of the network: summaries of other networks are refused, those under other seed numbers not understood
+	Seed summary.SeedTag // the network's; summaries of other networks are refused, under other numbers not understood
 
 	// Previous is the seed that the network is rotating from, another number of the same name. Until PreviousUntil, an
 	// instant on the core's clock, summaries under it are accepted, too, and our own may be published under either.
@@ -52,9 +52,9 @@ type Config struct {
 	NearSlots    int // neighbours chosen by round trip; 0: 1
 	RandomSlots  int // outbound neighbours chosen at random; 0: 3
 	MaxLinks     int // most neighbours, inbound ones included; 0: 20
-	// SpreadLinks is the largest number of neighbours chosen besides MaxLinks, spread over our range, where that is far
-	// wider than those of other peers. The line allows one for each 256 kbit/s, and at most 256. 0: no other bound. Below
-	// 0: none.
+	// SpreadLinks is the largest number of neighbours chosen besides MaxLinks, spread over our range, if it is far
+	// wider than the ranges of other peers. The line allows one for each 256 kbit/s, and at most 256. 0: no other
+	// bound. Below 0: no such neighbours.
 	SpreadLinks int
 
 	// OpenHeader verifies and parses a signed header; required. Errors name the fault.
@@ -64,7 +64,7 @@ type Config struct {
 	// Newest returns the newest record of a peer, which the directory then keeps: the verified one that came, the one held
 	// (nil: none is), or a record held earlier. nil: each record that comes counts as newer.
 	Newest func(p wire.PeerID, held, came []byte) []byte
-	// NewPrefix makes the prefix without parts of a header; nil: summary.NewPrefix. A driver of many peers shares it.
+	// NewPrefix makes a header's prefix, without parts; nil: summary.NewPrefix. A driver supplies a shared cache here.
 	NewPrefix func(summary.Header) (*summary.Prefix, error)
 	// Extend verifies a run and extends a prefix by it; nil: (*summary.Prefix).Extend. A driver supplies a shared cache
 	// here.
@@ -78,7 +78,7 @@ type Config struct {
 	// with other copies. Nil: the bytes that came, for a driver that does not cut them out of larger messages.
 	Keep func(signed []byte) []byte
 
-	Tails bool // this peer takes updates between epochs, and declares so in hellos
+	Tails bool // this peer receives tails, and says so in hellos
 
 	// Format is the newest format that this peer reads and writes; 0: NewestFormat. Other values are for tests of
 	// versions.
@@ -93,14 +93,14 @@ type Config struct {
 type Limits struct {
 	Directory directory.Limits
 	Exchange  exchange.Limits
-	Accept    time.Duration // time within which a neighbour must accept; 0: 30 s
+	Accept    time.Duration // time within which a chosen neighbour must accept; 0: 30 s
 	Visitors  int           // visitors of a meeting place remembered at a time; 0: 64
 }
 
 // UndeclaredRate is the assumed rate, in bit/s, of a line whose owner declares none.
 const UndeclaredRate = exchange.UndeclaredRate
 
-// FirstRate is the assumed rate at first, in bit/s, of a receiver's line that is not declared.
+// FirstRate is the rate, in bit/s, assumed at first of a receiver that declares none.
 const FirstRate = exchange.FirstRate
 
 // Levels of the directory's estimates; package directory explains each.
@@ -111,8 +111,8 @@ const (
 )
 
 const (
-	tickEvery      = 200 * time.Millisecond
-	neighbourEvery = time.Second
+	tickEvery      = 200 * time.Millisecond // least time between two ticks
+	neighbourEvery = time.Second            // least time between two choices of neighbours
 )
 
 const (
@@ -196,8 +196,8 @@ func (c *Config) directory() directory.Config {
 	}
 }
 
-// exchange returns the exchange's part of the configuration. up and down are the declared rates in bit/s; 0: none is.
-// summary returns the prefix that the directory holds of a group.
+// exchange returns the exchange's part of the configuration. up and down are the declared rates in bit/s; 0: not
+// declared. summary returns the prefix that the directory holds of a group.
 func (c *Config) exchange(up, down uint64, summary func(group.ID, int) *summary.Prefix) exchange.Config {
 	return exchange.Config{
 		Self: c.Self, Up: c.Up, Down: c.Down, DeclaredUp: up, DeclaredDown: down, Share: c.Share, Format: c.Format, RunRelative: c.RunRelative,

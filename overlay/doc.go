@@ -24,7 +24,7 @@
 //   - nothing is believed before it is verified: headers by their signature, parts by the hash chain, addresses by the
 //     origin's own signed record;
 //   - an epoch never answers worse than the one before it. The old verified prefix answers until the new one is as
-//     deep, but only for half a minute if newer ones outrun the line.
+//     deep, but only for half a minute if newer epochs come faster than the line carries them.
 //
 // The overlap estimate is the AND-merge of Papapetrou, Siberski and Nejdl (2010), section 5, on the deep sample
 // that opens every summary.

@@ -19,7 +19,7 @@ func (o *Overlay) onHello(now time.Duration, in event.HelloReceived) {
 	for _, r := range in.Hello.Records[:min(len(in.Hello.Records), wire.MaxHelloRecords)] {
 		if !o.region.Range().Contains(exchange.PlaceOf(r.Peer)) && r.Peer != in.Peer {
 			depth := in.Hello.Depth
-			if o.region.Wider(in.Hello) { // few of the peers that it knows cover as much as it does
+			if o.region.Wider(in.Hello) { // few of the peers that it names cover as much as it does
 				depth = o.region.Depth()
 			}
 			o.learnPeer(now, in.Peer, wire.Named{Record: r, Depth: depth})
@@ -39,8 +39,8 @@ func (o *Overlay) onHello(now time.Duration, in event.HelloReceived) {
 	}
 }
 
-// onHelloRefused answers the hello of a peer that there is no room for. It names peers that may have room, and learns
-// of the peer, so that others hear of it.
+// onHelloRefused answers the hello of a peer for which there is no room. It names peers that may have room. It also
+// keeps the peer's record, so that the peer can be named to others.
 func (o *Overlay) onHelloRefused(now time.Duration, in event.Asked, h wire.Hello) {
 	if !o.answer(now, in, wire.Names{Depth: o.region.Vouched(), Peers: o.roomy(in.From)}) {
 		return
@@ -81,8 +81,8 @@ func (o *Overlay) roomy(p wire.PeerID) (out []wire.Named) {
 	return out
 }
 
-// onLinkRefused handles a linked peer's lack of room for the link. The peers that it names become candidates in its
-// place.
+// onLinkRefused handles a linked peer's refusal of the link for lack of room. The peers that it names become candidates
+// in its place.
 func (o *Overlay) onLinkRefused(now time.Duration, in event.LinkRefused) {
 	if !o.exchange.IsLinked(in.Peer) {
 		return
@@ -110,7 +110,7 @@ func (o *Overlay) wideNeighbours() (n int) {
 	return n
 }
 
-// hello sends a linked peer a hello.
+// hello sends a linked peer a hello with the records that with selects.
 func (o *Overlay) hello(now time.Duration, p wire.PeerID, with exchange.Records) {
 	o.sayHello(now, p, with, o.topology.IsNeighbour(p), o.topology.Full())
 }

@@ -17,7 +17,7 @@ func (o *Overlay) acquaint(now time.Duration) {
 	}
 }
 
-// inquire sends a peer an inquiry for a search; 0: for no search.
+// inquire sends a peer the inquiry q on behalf of a search. A search of 0 means that it serves none.
 func (o *Overlay) inquire(search uint64, to wire.Record, q wire.Inquiry) {
 	o.effects.Emit(event.Ask{To: to, Question: q, Search: search})
 	o.exchange.Spend(to.Peer, exchange.Cost(q))
@@ -37,7 +37,7 @@ func (o *Overlay) onInquiry(now time.Duration, in event.Asked, q wire.Inquiry) {
 	}
 }
 
-// answer sends names to an asker, or none if the asker has no share of our line left. It reports whether it had one.
+// answer sends names to an asker, or no names if the asker's share of our line is used up. It returns false then.
 func (o *Overlay) answer(now time.Duration, in event.Asked, names wire.Names) bool {
 	had := o.exchange.Serve(now, in, exchange.Cost(names))
 	if !had {
@@ -64,7 +64,8 @@ func (o *Overlay) onNames(now time.Duration, from wire.PeerID, names wire.Names)
 	o.contactsNamed(from)
 }
 
-// learnPeer keeps a peer that another one names: as an entry if it is in our range, else as a contact. It returns news.
+// learnPeer keeps a peer that another one names: as an entry if it is in our range, else as a contact. It returns the
+// kind of news.
 func (o *Overlay) learnPeer(now time.Duration, from wire.PeerID, n wire.Named) region.News {
 	r := n.Record
 	if r.Peer == o.cfg.Self {
@@ -114,8 +115,8 @@ func (o *Overlay) introduce(now time.Duration, from wire.PeerID, i wire.Parts) b
 	return r.Learned != nil
 }
 
-// onNoNames notes that an inquiry was not answered. With here, there was no room at our end, and the peer is not to
-// blame.
+// onNoNames notes that an inquiry was not answered. If here is set, the peer is not to blame: for example, there was no
+// room at our end.
 func (o *Overlay) onNoNames(from wire.PeerID, here bool) {
 	if !o.region.Silent(from, here) {
 		return

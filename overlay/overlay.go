@@ -50,9 +50,9 @@ func New(cfg Config) (*Overlay, error) {
 	return o, nil
 }
 
-// Step takes an input at a time, counted from an origin of the driver's choice, and returns the effects that the driver
-// must carry out. They are valid until the next Step. It panics when time goes back, and on an input of an unknown
-// type.
+// Step takes an input and its time, counted from a moment of the driver's choice, and returns the effects that the
+// driver must carry out. They are valid until the next Step. It panics when time goes back, and on an input of an
+// unknown type.
 func (o *Overlay) Step(now time.Duration, in event.Input) []event.Effect {
 	if now < o.now {
 		panic(fmt.Sprintf("overlay: time goes back from %v to %v", o.now, now))
@@ -224,7 +224,7 @@ func (o *Overlay) closeLink(now time.Duration, in event.LinkClosed) {
 	o.topology.Close(in.Peer)
 }
 
-// onCatalogue handles the lines of a linked peer's catalogue.
+// onCatalogue handles the items of a linked peer's catalogue.
 func (o *Overlay) onCatalogue(now time.Duration, in event.CatalogueReceived) {
 	if !o.exchange.Came(now, in.From, in.Bytes) {
 		return
@@ -321,7 +321,7 @@ func (o *Overlay) tidy(now time.Duration) {
 	o.exchange.ForgetDeltas()
 }
 
-// choose has overlap estimated and neighbours chosen.
+// choose makes the directory estimate overlaps, and the topology choose neighbours.
 func (o *Overlay) choose(now time.Duration) {
 	if o.directory.Estimate() {
 		o.topology.Estimated(now)
@@ -334,7 +334,7 @@ func (o *Overlay) choose(now time.Duration) {
 	o.act(now)
 }
 
-// refreshLinks repeats hellos whose contents have changed, and lets links recover.
+// refreshLinks repeats hellos whose contents have changed, and lets links recover from old losses.
 func (o *Overlay) refreshLinks(now time.Duration) {
 	for _, p := range o.exchange.Linked() {
 		if with, due := o.exchange.HelloDue(now, p, o.directory.FalseMatches(), o.directory.Origins(), int(o.region.Size()), o.region.FarWider()); due {

@@ -7,7 +7,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/exchange"
 )
 
-// chooseDepth fits our range to memory and line.
+// chooseDepth fits our range to memory and line. After a change it sends all links a hello with the new depth.
 func (o *Overlay) chooseDepth(now time.Duration) {
 	for _, p := range o.directory.Refused() {
 		o.region.Note(p, false)
@@ -41,7 +41,7 @@ func (o *Overlay) forgetOutside(now time.Duration) {
 	o.pass()
 }
 
-// keepToRoom forgets the entries that there is no room for. Places and useful contacts are remembered.
+// keepToRoom forgets the entries for which there is no room. The region remembers their places, and useful contacts.
 func (o *Overlay) keepToRoom() {
 	o.directory.KeepToRoom(o.topology.IsNeighbour, func(e *directory.Entry) {
 		if e.Held() != nil {
@@ -52,7 +52,7 @@ func (o *Overlay) keepToRoom() {
 	o.pass()
 }
 
-// comeBack asks all links, once there is room again, to repeat the announcements that there was no room for.
+// comeBack asks all links, once there is room again, to repeat the announcements for which there was no room.
 func (o *Overlay) comeBack(now time.Duration) {
 	if !o.directory.Missed(now) {
 		return

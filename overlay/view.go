@@ -20,7 +20,7 @@ type Candidate struct {
 	Record       wire.Record
 	Rate         float64 // false-positive rate of the prefix held of its summary
 	N            int     // size of its collection
-	Hits, Misses int     // of earlier confirmations; they fade
+	Hits, Misses int     // earlier confirmations with and without the key; they fade
 	RTT          time.Duration
 	Connected    bool
 }
@@ -45,8 +45,7 @@ func (o *Overlay) Candidates(key []byte, f summary.Fingerprint) []Candidate {
 	return out
 }
 
-// Ignored returns the number of lines of catalogues ignored so far, because there was no room for origins that nobody
-// vouches for.
+// Ignored returns the number of catalogue items ignored so far, for lack of room for origins that nobody vouches for.
 func (o *Overlay) Ignored() int { return o.directory.Ignored() }
 
 // FalseMatches returns the expected number of peers that match a key nobody holds: the sum of the false-positive rates
@@ -149,13 +148,13 @@ func (o *Overlay) Precise() space.Range { return o.region.Precise() }
 
 // Contacts returns the peers that can be asked about other ranges, in a fixed order; none at depth 0. First come the
 // chosen contacts. Then comes one spare peer, if known, of each half of a range, or of each smaller part where most
-// peers cover less. It counts for that part, and is asked if the chosen contacts leave places uncovered: they may cover
-// less than stated, all in one half of a range. Last come similar peers outside of our range, the most similar first: a
-// search asks a few of them before others.
+// peers cover less. A spare peer counts for that part, and is asked if the chosen contacts leave places uncovered: they
+// may cover less than they claim, or lie all in one half of a range. Last come similar peers outside of our range, the
+// most similar first: a search asks a few of them before others.
 func (o *Overlay) Contacts() []region.Contact { return o.region.Contacts() }
 
-// Peers returns the known peers to ask about a range as wide as our focus around their places, in a fixed order; none
-// where lines carry enough of everybody's summary.
+// Peers returns the known peers, in a fixed order, each to be asked about a range as wide as our focus around its
+// place. It returns none where lines carry enough of everybody's summary.
 func (o *Overlay) Peers() []region.Contact { return o.region.FocusPeers() }
 
 // Own returns this node's own summary, nil before the first [Published].
@@ -204,11 +203,11 @@ type Depth struct {
 	Peer  wire.PeerID
 	Parts int
 	Bytes int
-	Rate  float64
+	Rate  float64 // false-positive rate
 }
 
-// Records returns the records of peers of which a part is held, among at most n entries of the directory, from index
-// from on. next is the index to go on from; 0: there are no more entries. It takes time in proportion to n.
+// Records returns the records of peers of which a part is held, among at most n entries of the directory, the first at
+// index from. next is the index at which to continue; 0: there are no more entries. It takes time in proportion to n.
 func (o *Overlay) Records(from, n int) (some []wire.Record, next int) {
 	all := o.directory.Others()
 	from = min(from, len(all))
@@ -256,7 +255,7 @@ func (o *Overlay) DirectoryBytes() int {
 // LinkBudget is the budget of a link for summaries.
 type LinkBudget = exchange.LinkBudget
 
-// Budgets holds the budgets of the line and the links for summaries, and what they have carried.
+// Budgets holds the byte budgets for summaries, of the line and of each link, and the bytes counted against them.
 type Budgets = exchange.Budgets
 
 // Budgets returns the budgets at a time that is not before the last Step, links in the order of their peers.
