@@ -16,17 +16,17 @@ const (
 	redialAfter    = 15 * time.Second // pause of a peer after a failed dial, times the failures in a row
 	redialMost     = 90 * time.Second // the longest pause after failed dials
 	refusedFor     = time.Minute      // time before a peer that was full, or whose claims were refuted, is chosen again
-	refusedMost    = 30 * time.Minute // the same after several such times in a row
-	connectsATime  = 2                // new neighbours in one round
+	refusedMost    = 30 * time.Minute // the longest such time: it doubles with each refusal in a row
+	connectsATime  = 2                // most new connections in one round, besides those of spread neighbours
 	settledOrigins = 3 * time.Second  // no new origin for this time: the samples are in, and overlaps can be compared
 	latestChoice   = 20 * time.Second // from this time after the start, new origins delay the comparison no more
 	acceptWithin   = 30 * time.Second // a neighbour that has not accepted within this time is given up
 	keepFor        = 10 * time.Second // least time that a neighbour by overlap is kept
 	keepLonger     = 5 * time.Minute  // the same where ranges are narrower than the network: much there changes to and fro
 	auditEvery     = 10 * time.Minute // time between audits of a neighbour by overlap, while its summary changes
-	auditMost      = 16 * time.Hour   // the longest such time, while it does not change
+	auditMost      = 16 * time.Hour   // the longest time between audits, while the summary does not change
 	swapEvery      = 4 * time.Second  // time to the next look for a better neighbour after overlaps have changed
-	swapLazily     = time.Minute      // and while they have not
+	swapLazily     = time.Minute      // the same while overlaps have not changed
 )
 
 // Known is the view of the directory that a choice is made from.
@@ -43,7 +43,8 @@ type Known struct {
 	// which needs a neighbour; else 0. Place returns the place of an entry.
 	Parts, Depth int
 	Place        func(*directory.Entry) space.Place
-	// Starting is set while our range may soon change: links into it would be of no use, and most others neither.
+	// Starting is set while our range may soon change: then neither links into the range nor most other links would be
+	// of use.
 	Starting bool
 }
 
@@ -88,8 +89,8 @@ func (t *Topology) comparable(now time.Duration, known Known) bool {
 		(now-known.LastLearned >= settledOrigins && running >= settledOrigins || running >= latestChoice)
 }
 
-// candidates lists the peers that could become neighbours of kind k now. Neighbours of another kind are among them if
-// may reports true.
+// candidates lists the peers that could become neighbours of kind k now. Peers that are neighbours already are among
+// them only if may returns true.
 func (t *Topology) candidates(now time.Duration, peers Peers, k Kind, may func(*neighbour) bool) []rank.Candidate {
 	others := peers.Others()
 	out := make([]rank.Candidate, 0, len(others))
@@ -101,7 +102,8 @@ func (t *Topology) candidates(now time.Duration, peers Peers, k Kind, may func(*
 	return out
 }
 
-// eligible reports whether an entry is a candidate for kind k. An entry with refuted claims is none for Similar.
+// eligible reports whether an entry is a candidate for kind k. An entry with refuted claims is no candidate for
+// Similar.
 func (t *Topology) eligible(now time.Duration, e *directory.Entry, k Kind, may func(*neighbour) bool) bool {
 	if e == nil || e.Record().Envelope == nil || now < t.retry[e.Index()].End() || e.Covered() ||
 		k == Similar && e.Refuted() || k == Ranged && !t.within(e) {
@@ -150,7 +152,8 @@ func (t *Topology) rangedSlots(peers Peers) int {
 	return max(region.RangeLinks/2, region.RangeLinks-theirs)
 }
 
-// keepFor returns the least time that a neighbour by overlap is kept. Gossip keeps finding slightly better ones.
+// keepFor returns the least time that a neighbour by overlap is kept. It is longer where gossip keeps finding slightly
+// better ones.
 func (t *Topology) keepFor() time.Duration {
 	if t.within != nil {
 		return keepLonger
@@ -166,7 +169,8 @@ func (t *Topology) similarSlots() int {
 	return t.cfg.Overlap
 }
 
-// fillSimilar gives the free slots for overlap to the best candidates, neighbours of other kinds included.
+// fillSimilar gives the free slots for overlap to the best candidates, neighbours of other kinds included. It makes at
+// most room new connections, and returns the room that is left.
 func (t *Topology) fillSimilar(now time.Duration, peers Peers, room int) int {
 	free := t.similarSlots() - t.count(Similar)
 	if free <= 0 {
@@ -185,7 +189,8 @@ func (t *Topology) fillSimilar(now time.Duration, peers Peers, room int) int {
 }
 
 // fill gives the free slots of a kind to the candidates that a rule picks among peers that are no neighbours yet. For
-// Near, random neighbours are candidates, too: they stood in for others. It returns the room that is left.
+// Near, random neighbours are candidates, too: they stood in for others. It makes at most room new connections, and
+// returns the room that is left.
 func (t *Topology) fill(now time.Duration, peers Peers, k Kind, slots, room int, rule func([]rank.Candidate, int) []rank.Candidate) int {
 	n := min(room, slots-t.count(k))
 	if n <= 0 {
@@ -265,7 +270,7 @@ func (t *Topology) dropSilent(now time.Duration, peers Peers) {
 	}
 }
 
-// audit has each neighbour by overlap show that it holds what it claims. It begins once enough of the neighbour's
+// audit asks each neighbour by overlap for keys that its summary claims. It begins once enough of the neighbour's
 // summary is known, and repeats from time to time.
 func (t *Topology) audit(now time.Duration, peers Peers) {
 	for p := range t.linkedOf(Similar) {
@@ -296,9 +301,9 @@ func (t *Topology) Missed(now time.Duration, e *directory.Entry) {
 	t.auditOf(now, e)
 }
 
-// dropExtra gives up one neighbour of kind Random once neighbours by overlap that have accepted need its slot. Which one
-// is drawn by lot: an attacker could make an identity that a fixed order spares. Neighbours with an ask outstanding
-// stay.
+// dropExtra gives up one neighbour of kind Random once neighbours by overlap that have accepted need its slot. The
+// neighbour is drawn by lot: an attacker could make an identity that a fixed order spares. Neighbours with an ask
+// outstanding stay.
 func (t *Topology) dropExtra(idle func(wire.PeerID) bool) {
 	accepted := 0
 	for _, nb := range t.neighbours {

@@ -10,27 +10,27 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// A peer that covers far more than most of its links would hear of little: each link tells of a narrow range. So it has
-// a neighbour in each of these ranges, drawn at random. Nothing that a peer says of itself counts, so no peer is chosen
-// for its boasts, and a liar hides one part at most.
+// A peer that covers far more than most of its links would learn of few peers: each link announces only those of a
+// narrow range. So it has a neighbour in each of these ranges, drawn at random. Nothing that a peer says of itself
+// counts, so no peer is chosen for its boasts, and a liar hides one part at most.
 
 // spreadAtOnce is the most spread neighbours chosen in one round.
 const spreadAtOnce = 8
 
-// spreading paces the choice of spread neighbours. A look that found too few is followed by the next after swapEvery.
-// Each refusal doubles the wait, up to keepLonger, and each neighbour that accepts halves it. Where many peers cover
-// much, others lack room for so many links.
+// spreading paces the choice of spread neighbours. After a search that found too few candidates, the next waits for at
+// least swapEvery. Each refusal doubles the wait, up to keepLonger, and each neighbour that accepts halves it. Where
+// many peers cover much, others lack room for so many links.
 type spreading struct {
-	last time.Duration // when candidates were last looked for
-	wait time.Duration // time until the next look
+	last time.Duration // when candidates were last searched for
+	wait time.Duration // least time from last to the next search
 }
 
 func (s *spreading) refused() { s.wait = min(max(2*s.wait, swapEvery), keepLonger) }
 
 func (s *spreading) accepted() { s.wait /= 2 }
 
-// refused delays the next look if p, which does not take us, is a spread neighbour that has not accepted. It is not
-// called for a peer that cannot be reached: that tells nothing of the room that others have.
+// refused delays the next search if p, which refuses us, is a spread neighbour that has not accepted. It is not called
+// for a peer that cannot be reached: a failed dial tells nothing of the room at other peers.
 func (t *Topology) refused(p wire.PeerID) {
 	if nb, is := t.neighbours[p]; is && nb.kind == Spread && !nb.accepted {
 		t.spreading.refused()
@@ -49,8 +49,8 @@ func (t *Topology) dropSpread(now time.Duration, known Known) {
 	}
 }
 
-// spread chooses neighbours in the parts of our range that have none of any kind, linked peers first. It gives up one
-// that is of no more use.
+// spread chooses neighbours in the parts of our range that have none of any kind, linked peers first. It first gives up
+// a spread neighbour that is of no more use.
 func (t *Topology) spread(now time.Duration, known Known) {
 	t.dropSpread(now, known)
 	free := min(spreadAtOnce, t.cfg.Spread-t.count(Spread))
@@ -90,7 +90,7 @@ func (t *Topology) spread(now time.Duration, known Known) {
 // part returns the part of our range that an entry is in.
 func (k *Known) part(e *directory.Entry) space.Range { return space.Around(k.Place(e), k.Parts) }
 
-// parts returns the number of parts.
+// parts returns the number of parts of our range.
 func (k *Known) parts() int { return 1 << (k.Parts - k.Depth) }
 
 // own reports whether an entry is in our range.

@@ -27,7 +27,7 @@ const (
 	Near
 	// Inbound neighbours chose us.
 	Inbound
-	// Ranged neighbours are drawn from our range, if it is not everybody: they bring news of the range.
+	// Ranged neighbours are drawn from our range, if it is not the whole network: they bring news of the range.
 	Ranged
 	// Spread neighbours are drawn from all parts of our range, where it is far wider than those of other peers.
 	Spread
@@ -140,8 +140,8 @@ func (t *Topology) isLinked(p wire.PeerID) bool {
 	return ok
 }
 
-// Hear acts on the neighbourhood that a linked peer's hello declares; e is its entry, nil if it has none. With refuse,
-// a peer that chooses us is turned away, as if there were no room.
+// Hear acts on the neighbourhood that a linked peer's hello declares; e is its entry, nil if it has none. If refuse is
+// set, a peer that chooses us is turned away, as if there were no room.
 func (t *Topology) Hear(now time.Duration, p wire.PeerID, h wire.Hello, e *directory.Entry, refuse bool) {
 	nb, is := t.neighbours[p]
 	switch {
@@ -154,7 +154,7 @@ func (t *Topology) Hear(now time.Duration, p wire.PeerID, h wire.Hello, e *direc
 			t.add(now, p, neighbour{kind: Inbound, since: now, accepted: true})
 			t.do(event.Protect{Peer: p})
 		}
-		t.greet(p) // accepted, or full
+		t.greet(p) // the hello says that we accept, or are full
 	case is && h.Neighbour:
 		if nb.kind == Spread && !nb.accepted {
 			t.spreading.accepted()
@@ -237,7 +237,8 @@ func (t *Topology) Renewed(index int) {
 	}
 }
 
-// Refuted notes that a peer's claims were shown to be false: swap looks at its slot at once.
+// Refuted notes that a peer's claims were shown to be false: the next choice gives up its slot by overlap, if it has
+// one.
 func (t *Topology) Refuted(now time.Duration) { t.due.By(dueSwap, now) }
 
 // Estimated notes that estimates of overlap have changed.
@@ -254,7 +255,7 @@ func (t *Topology) add(now time.Duration, p wire.PeerID, nb neighbour) {
 	t.due.By(dueSwap, now+keepFor)
 }
 
-// lose forgets a neighbour, if it is one.
+// lose removes a peer from the neighbours, if it is one.
 func (t *Topology) lose(p wire.PeerID) { delete(t.neighbours, p) }
 
 // giveUp ends a neighbourhood from our side.
@@ -294,7 +295,7 @@ func (t *Topology) count(k Kind) (n int) {
 	return n
 }
 
-// linkedOf yields the linked neighbours of a kind, in the order of peers. They may be given up meanwhile.
+// linkedOf yields the linked neighbours of a kind, in the order of peers. The caller may give them up meanwhile.
 func (t *Topology) linkedOf(k Kind) iter.Seq2[wire.PeerID, *neighbour] {
 	return func(yield func(wire.PeerID, *neighbour) bool) {
 		for _, p := range slices.Clone(t.linked) {
