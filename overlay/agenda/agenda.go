@@ -1,5 +1,5 @@
-// Package agenda remembers for each task the time before which it has nothing to do. Then a round costs in proportion
-// to what there is to do, not to what is known. It is a table of times, one for each task; a look-up is O(1).
+// Package agenda remembers for each task the time at which it is next due. Then a round costs in proportion to the
+// tasks that are due, not to all that is known. It is a table of times, one for each task; a look-up is O(1).
 //
 // A task is done when it is due. If several times are named for it, the earliest counts. Do not use an agenda for a
 // pause, which must last even if something names an earlier time ([Pause] does). Do not use it for a job that stays

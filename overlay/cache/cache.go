@@ -1,7 +1,7 @@
 // Package cache shares work on summaries among the nodes of one process: a testnet, or a program with several nodes.
 //
-// It changes no result. It keeps the prefixes and relative runs that were used last, up to a bounded number of bytes.
-// Beyond that it shares only prefixes that some node still holds. A look-up is O(1), behind one lock.
+// It changes no result. It keeps the prefixes used last and the relative runs made last, up to a bounded number of
+// bytes. Beyond that it shares only prefixes that some node still holds. A look-up is O(1), behind one lock.
 package cache
 
 import (
@@ -30,15 +30,15 @@ type Cache struct {
 	relatives relatives
 }
 
-// cacheKey names a prefix: the chain binds all its parts, the group the header.
+// cacheKey identifies a prefix: chain binds all its parts, and group names its header.
 type cacheKey struct {
 	chain [sha256.Size]byte
 	group group.ID
 	parts int
 }
 
-// New returns a cache that keeps prefixes of at most the given number of bytes, and relative runs of a quarter of
-// that. It drops the least recently used prefixes first. Memory that several prefixes share counts for each. Dropped
+// New returns a cache that keeps prefixes of at most the given number of bytes, and relative runs of at most a quarter
+// as many. It drops the least recently used prefixes first. Memory that several prefixes share counts for each. Dropped
 // prefixes are still shared as long as a node holds them.
 func New(bytes int) *Cache {
 	return &Cache{

@@ -24,8 +24,8 @@ type relativeKey struct {
 
 const relativeEntry = 256 // bytes that a relative run takes besides its code
 
-// RunRelative returns [summary.Prefix.RunRelative] of its arguments. It does no work if it did the same lately. The
-// caller must not change the returned code.
+// RunRelative returns [summary.Prefix.RunRelative] of its arguments. It does no work if the cache still has the result.
+// The caller must not change the returned code.
 func (c *Cache) RunRelative(p *summary.Prefix, first, end int, base *summary.Prefix, baseParts int) (summary.Relative, error) {
 	if c == nil {
 		return p.RunRelative(first, end, base, baseParts)
@@ -60,8 +60,8 @@ func (d *relatives) put(key relativeKey, r summary.Relative) {
 	}
 }
 
-// ExtendRelative returns [summary.Prefix.ExtendRelative] of its arguments. It decodes nothing if another node has
-// extended the same prefix to the same part: the parts have only one code given a base.
+// ExtendRelative returns [summary.Prefix.ExtendRelative] of its arguments. If the cache has the resulting prefix, it
+// decodes nothing. It encodes that prefix's parts and compares the codes: given a base, parts have only one code.
 func (c *Cache) ExtendRelative(p, base *summary.Prefix, r summary.Relative) (*summary.Prefix, error) {
 	end := r.First + r.Parts
 	if c == nil || end <= p.Parts() || r.First > p.Parts() || r.BaseParts > base.Parts() {

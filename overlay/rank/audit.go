@@ -12,9 +12,9 @@ const Doubt = 1.000001e-6
 // Each claim is true with probability Expected at least. The caller lets old answers fade, so that a peer that holds
 // its keys again is believed again.
 type Audit struct {
-	Asked     int
-	Confirmed int
-	Expected  float64 // in (0, 1)
+	Asked     int     // keys that the peer was asked for
+	Confirmed int     // keys that the peer confirmed
+	Expected  float64 // least probability that a claim is true, in (0, 1)
 }
 
 // Refuted reports whether the outcome is too unlikely for an honest peer: it would confirm Confirmed claims or fewer

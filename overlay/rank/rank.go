@@ -3,9 +3,9 @@
 // Which policy is for what (8 slots on the collections of 121 Debian machines; `venn experiment run neighbours`):
 //
 //   - [Similar], the peers that hold most of what I hold: for peers that will want what similar peers have already. An
-//     example is the next package of a machine in the same role. Of keys withheld from one's own collection that 2 to
-//     10 peers hold, such neighbours have several times as many as random ones. Of keys drawn evenly from all that one
-//     lacks they have few: they hold what one holds.
+//     example is the next package of a machine in the same role. The experiment withholds keys that 2 to 10 peers hold
+//     from one's own collection: similar neighbours hold several times as many of them as random ones. Of all the keys
+//     that one lacks they hold few.
 //   - [Near], the shortest round trips: for speed when everybody has the same.
 //   - [Random]: keeps the network in one piece, and no attacker can place himself there. Always some.
 //   - Some of each is the default ([SimilarSlots], [NearSlots], [RandomSlots]): at most half by overlap.
