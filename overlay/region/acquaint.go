@@ -14,8 +14,8 @@ import (
 )
 
 // A peer that covers a part of the network asks others, in rounds, for peers: for peers of its own range until it has
-// links there, for contacts in ranges where it knows nobody, and for the most similar peers anywhere. Each answers from
-// what it holds. Rounds that bring nothing come ever later (Gossip).
+// links there, for contacts in ranges where it knows nobody, and for the most similar peers anywhere. Each peer asked
+// answers from its directory and its contacts. Rounds that bring nothing come ever later (Gossip).
 
 const (
 	// clearlyMore is the factor by which a peer's overlap must exceed that of the least similar peer kept, to be fetched
@@ -46,6 +46,8 @@ func (s *Region) Inquire(now time.Duration) (to wire.Record, q wire.Inquiry, ok 
 	return to, q, ok
 }
 
+// next chooses the peer to ask and the question. The search for our own range comes first, then a lookup of a meeting
+// place, then gossip.
 func (s *Region) next(now time.Duration) (to wire.Record, q wire.Inquiry, ok bool) {
 	if s.own() == nil || !s.due.Take(dueInquiry, now) {
 		return to, q, false
@@ -98,7 +100,7 @@ func (s *Region) similar() []*directory.Entry {
 	return out[:min(len(out), maxAlike)]
 }
 
-// reachable returns the entries that can be asked now.
+// reachable returns those of the entries all that can be dialled and owe no answer to an inquiry.
 func (s *Region) reachable(all []*directory.Entry) (out []*directory.Entry) {
 	for _, e := range all {
 		if e.Record().Envelope != nil && e.DialFails() == 0 && !s.awaits(e.Peer()) {
@@ -108,9 +110,10 @@ func (s *Region) reachable(all []*directory.Entry) (out []*directory.Entry) {
 	return out
 }
 
-// whomToAsk chooses the peer to ask in this round. A link costs no connection, so each link is asked once before any
-// stranger. Only a peer that knows no similar peer asks contacts: any other finds more similar peers at meeting places.
-// No peer is asked while its answer is awaited: of two answers only the first would count.
+// whomToAsk chooses the peer to ask in this round; near is set while peers of our range are wanted. A link costs no
+// connection, so each link is asked once before any stranger. Only a peer that knows no similar peer asks contacts: any
+// other finds more similar peers at meeting places. No peer is asked while its answer is awaited: of two answers only
+// the first would count.
 func (s *Region) whomToAsk(similar []*directory.Entry, near bool) (wire.Record, bool) {
 	stranger := s.gossip.Stranger() || len(similar) == 0
 	if near && !stranger && s.gossip.Near() {
@@ -226,7 +229,7 @@ func nearest(p space.Place, all iter.Seq[located], n int) []located {
 	return out
 }
 
-// least returns the bar as an inquiry states it: from 0 to math.MaxUint16, for overlaps from 0 to 1.
+// least returns the result of bar as an inquiry states it: from 0 to math.MaxUint16, for overlaps from 0 to 1.
 func (s *Region) least(similar []*directory.Entry) uint16 {
 	return uint16(math.MaxUint16 * min(1, s.bar(similar)))
 }

@@ -206,8 +206,8 @@ func (s *Region) similarContacts() (out []Contact) {
 }
 
 // lacks returns the ranges in which the next inquiry asks for contacts: one in each wide range without a contact. If
-// none is empty, or emptyFirst inquiries have not changed which are, it adds up to ContactsEach wide ranges with a
-// single contact. A second contact can wait, but not for a range that stays empty.
+// none is empty, or emptyFirst inquiries in a row found the same ranges empty, it adds up to ContactsEach wide ranges
+// with a single contact. A second contact can wait, but not for a range that stays empty.
 func (s *Region) lacks() space.Bitmap {
 	depth := s.wideDepth()
 	none := s.contacts.Lacks(1, depth)

@@ -41,8 +41,8 @@ type visitor struct {
 	peer   wire.PeerID
 	place  space.Place
 	prefix *summary.Prefix
-	says   wire.Parts
-	until  time.Duration
+	says   wire.Parts    // first parts of its summary, as they are passed on
+	until  time.Duration // when it is forgotten: at the end of its summary's lifetime
 }
 
 // memory returns about the number of bytes that a visitor takes. Its summary is held twice: as bytes and decoded.
@@ -70,13 +70,13 @@ const (
 	meetNamed = 3
 	// maxVisitors caps the visitors remembered, each for the lifetime of its summary. Within that time visitors come to
 	// a place again: with every second lookup, since lookups use two hashes in turn.
-	maxVisitors   = 64 // of two kilobytes or so
-	visitorMemory = 200
+	maxVisitors   = 64  // of two kilobytes or so
+	visitorMemory = 200 // bytes of a visitor besides its summary and its record
 )
 
 // meet chooses the peer to ask about the meeting place of our collection; ok is false if nobody is to be asked now. A
-// lookup waits while the nearest peer owes an answer to another question, and passes over it promptTime after that
-// question.
+// lookup waits while the nearest peer owes an answer to another question, and passes over that peer promptTime after
+// that question.
 func (s *Region) meet(now time.Duration, similar []*directory.Entry) (to wire.Record, ok bool) {
 	m := &s.meeting
 	if s.Starting(now) || now < m.next || s.awaits(m.last) || len(similar) >= fewAlike && now < m.ended+doubled(meetLess, m.lookups-1) {
@@ -168,8 +168,8 @@ func (s *Region) meetingPlaces() (out []space.Place) {
 	return out
 }
 
-// Nearer adds a peer that from named to the lookup, if the peer is nearer to the place than all that have answered. An
-// answer lists such peers first, so records are opened only for the first meetNamed.
+// Nearer adds a peer to the lookup that the peer from has named, if it is nearer to the place than all that have
+// answered. An answer lists such peers first, so records are opened only for the first meetNamed.
 func (s *Region) Nearer(from wire.PeerID, r wire.Record) {
 	m := &s.meeting
 	if m.place == 0 || from != m.last || m.opened >= meetNamed {

@@ -29,15 +29,15 @@ type Config struct {
 // Region is the machine. Make one with [New]; the zero value is not usable. It is not safe for concurrent use.
 type Region struct {
 	cfg       Config
-	directory *directory.Directory // read only, as the exchange
+	directory *directory.Directory // only read, like the exchange
 	exchange  *exchange.Exchange
-	now       time.Duration // of the step
+	now       time.Duration // time of the step
 
 	place    space.Place
-	depth    int     // of our range; origins outside are not wanted
+	depth    int     // depth of our range; origins outside are not wanted
 	usual    int     // depth of the ranges of most linked peers, at least our own
 	focus    int     // depth of the focus, see focus.go; 0: there is none
-	seen     survey  // of all entries
+	seen     survey  // result of the last survey of all entries
 	size     float64 // origins in the whole network, by estimate
 	nearest  []noted // the nearest places of origins heard of and not kept; at most nearestMost
 	contacts *Contacts
@@ -47,7 +47,7 @@ type Region struct {
 
 	gossip  Gossip
 	due     agenda.Agenda
-	begun   time.Duration
+	begun   time.Duration                 // when the node started
 	fitted  time.Duration                 // when the depth last changed
 	links   map[wire.PeerID]time.Duration // when linked peers were last asked in a round of gossip; 0: never
 	awaited map[wire.PeerID]inquiry       // inquiries whose answers are awaited, by peer
@@ -86,8 +86,8 @@ const (
 	// stillAfter is the time without a change of depth, and without a question for nearer peers, after which the range is
 	// taken to stand still. Links into the range wait for that.
 	stillAfter = 3 * time.Second
-	// Until exchange.FewOrigins summaries are held, and their mean size is used, unknownMemory and unknownWire bytes are
-	// assumed.
+	// An origin is assumed to take unknownMemory bytes of memory, and unknownWire bytes of the line, until
+	// exchange.FewOrigins summaries are held. Then their mean sizes count.
 	unknownMemory = 2400
 	unknownWire   = 1600
 	// originShare is the part of the memory for the first parts of origins. The rest is for further parts, and for
@@ -170,7 +170,8 @@ func (s *Region) forgetHearsay() {
 	s.nearest = kept
 }
 
-// Note remembers the place of an origin that was heard of but not kept, if it is among the nearest.
+// Note remembers the place of an origin that was heard of but not kept, if it is among the nearest. signed is set if
+// something signed by the origin was held.
 func (s *Region) Note(p space.Place, signed bool) {
 	if p == s.place {
 		return
@@ -260,9 +261,9 @@ func (s *Region) wordOfLinks() (atLeast, atMost float64) {
 	return min(atLeast, boast*max(s.size, float64(s.directory.Origins()))), atMost
 }
 
-// reckoned returns the number of origins to reckon with. A count of a few places may be a quarter off, so our own
-// estimate may exceed the word of most links only by the factor apart, unless their word is far less. Half of the links
-// cannot move it either way.
+// reckoned returns the number of origins assumed in the whole network: our own estimate, corrected by the word of the
+// links. A count of a few places may be a quarter off, so our own estimate may exceed the word of most links only by
+// the factor apart, unless their word is far less. Half of the links cannot move it either way.
 func (s *Region) reckoned() float64 {
 	size := s.size
 	atLeast, atMost := s.wordOfLinks()

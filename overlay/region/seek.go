@@ -49,8 +49,9 @@ func (s *Region) seeking(now time.Duration) bool {
 	return s.directory.Room() < littleRoom && now-s.begun < seekFor && !s.seeker.over
 }
 
-// seek chooses the peer to ask for peers nearer to us. Connected peers come first, the one asked longest ago before
-// all. If the last question brought nobody, the nearest of the others follow. No peer is asked whose answer is awaited.
+// seek chooses the peer to ask for peers nearer to us. Connected peers come first, and of these the one asked longest
+// ago. If the last question brought nobody, the nearest of the others follow. No peer is asked while its answer is
+// awaited.
 func (s *Region) seek(now time.Duration) (to wire.Record, ok bool) {
 	k := &s.seeker
 	k.over = k.over || k.at > 0 && s.depth > 0 && !s.Starting(now)

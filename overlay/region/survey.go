@@ -5,25 +5,25 @@ import "github.com/venn-p2p/venn/overlay/space"
 // preciseMatches is the largest number of false matches that a key may be expected to have in the precise range.
 const preciseMatches = 2
 
-// survey is the result of a look at all entries.
+// survey holds the results of going through all entries.
 type survey struct {
-	of      surveyed
-	vouched int     // depth of the range that we can vouch for
-	precise int     // depth of the range in which few false matches are expected
-	held    int     // entries of which a part is held
-	keys    float64 // of their collections, in all
+	of      surveyed // state that the survey depends on
+	vouched int      // depth of the range that we can vouch for
+	precise int      // depth of the range in which few false matches are expected
+	held    int      // entries of which a part is held
+	keys    float64  // keys in the collections of these entries, in all
 }
 
 // surveyed is the state that a survey depends on.
 type surveyed struct {
-	version uint64 // of the directory
+	version uint64 // version of the directory
 	depth   int
 	wide    bool    // the range is far wider than others
-	size    float64 // of the network, by which the range is vouched for
+	size    float64 // number of origins in the network by which the range is vouched for
 }
 
-// Survey does the work of each second. It goes through all entries if anything has changed since it last did so:
-// O(entries) after a change.
+// Survey is to be called about once a second. It forgets old hearsay, and goes through all entries if anything has
+// changed since it last did so: O(entries) after a change.
 func (s *Region) Survey() {
 	s.usual = max(s.depth, s.exchange.UsualDepth())
 	s.forgetHearsay()

@@ -20,7 +20,7 @@ type Contact struct {
 	Group   Group // address group
 	Denials int32 // times that it answered "none here" for a key that a peer of its range holds
 	Right   int32 // times that it named a peer that proved to hold the key
-	Depth   int8  // of the range around its place that it covers; see [ContactDepth]
+	Depth   int8  // depth of the range around its place that it covers; see [ContactDepth]
 	Word    Word  // source of Depth
 	Failed  int8  // questions in a row without an answer
 	Role    Role  // why it is asked
@@ -30,8 +30,8 @@ type Contact struct {
 type Role uint8
 
 const (
-	Chosen  Role = iota // for its range
-	Spare               // for ranges that no other contact covers
+	Chosen  Role = iota // asked about its range
+	Spare               // asked about ranges that no other contact covers
 	Alike               // its collection resembles ours, so it may know a holder. In no table
 	Precise             // it expects fewer false matches than our directory. In no table
 )
@@ -94,7 +94,7 @@ type Contacts struct {
 	bits    int       // depth of the buckets; 0: there are none
 	list    []Contact // by bucket, in the order of their ranges, and best first
 	caught  []conduct // of peers outside of the table that have denied, the earliest first; at most MaxContacts
-	version uint64    // another number after every change
+	version uint64    // changes with every change of the table
 }
 
 // conduct counts a peer's denials of holders, and the times that it proved right.

@@ -53,7 +53,7 @@ type News uint8
 // Second contacts of a range are no news. They are kept, but cause no further questions.
 const (
 	NoNews         News = iota
-	OneNear             // a peer of the own range
+	OneNear             // a peer of our range
 	OneAlike            // the summary of a similar peer
 	FirstElsewhere      // the first contact of another range
 )
@@ -68,8 +68,8 @@ func (s *Region) Learned(n News) {
 	}
 }
 
-// Silent notes that a peer has not answered an inquiry; with later it is not to blame. It reports whether an answer was
-// awaited: then [Region.Release] must follow.
+// Silent notes that a peer has not answered an inquiry; if later is set, the peer is not to blame. It reports whether
+// an answer was awaited: then [Region.Release] must follow.
 func (s *Region) Silent(from wire.PeerID, later bool) bool {
 	if !s.awaits(from) {
 		return false
@@ -90,9 +90,9 @@ func (s *Region) Overdue(now time.Duration) (out []wire.PeerID) {
 	return out
 }
 
-// Want returns a few peers to ask for contacts, and the question: about the ranges without a contact, or if there are
-// none, about the ranges with fewer than ContactsEach. The search waits for their answers, and for answers of peers
-// asked for other searches shortly before.
+// Want returns peers to ask for contacts, no more than most, and the question: about the ranges without a contact, or
+// if there are none, about the ranges with fewer than ContactsEach. The search waits for their answers, and for answers
+// of peers asked for other searches shortly before.
 func (s *Region) Want(search uint64, most int) (to []wire.Record, q wire.Inquiry) {
 	depth := min(s.depth, space.MaxBits)
 	lacks := s.contacts.Lacks(1, depth)
