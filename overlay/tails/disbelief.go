@@ -17,8 +17,8 @@ type failure struct {
 	lasts bool          // it has not brought any tails since
 }
 
-// fail notes a failure, if the link's position in the origin is noted. The link is then not believed for most, or after
-// a first failure for briefDisbelief if that is less.
+// fail notes a failure, if the link's position in the origin is noted. The link is then not believed for the duration
+// most, or after a first failure for at most briefDisbelief.
 func (l *link) fail(tag uint64, now, most time.Duration) {
 	if _, known := l.known[tag]; !known {
 		return

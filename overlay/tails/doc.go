@@ -23,8 +23,8 @@
 // ([event.Lost]), and a link that begins again hears everything. In case of unnoticed losses, a link hears the state of
 // the node's own tails, ever more rarely.
 //
-// A number tells what the sender holds, so lost messages are made up for. Tails cover ranges of powers of eight, like
-// the nodes of a Fenwick tree. A peer that asks rarely gets few large ones in place of many small.
+// The number of a state tells what the sender holds, so lost messages are made up for. Tails cover ranges of powers of
+// eight, like the nodes of a Fenwick tree. A peer that asks rarely gets few large ones in place of many small.
 //
 // The duties of the driver, and the guarantees on effects, are those of package overlay. Besides:
 //

@@ -17,7 +17,7 @@ type early struct {
 const (
 	// heldFor is the time for which items of an unknown epoch are kept.
 	heldFor = 3 * time.Second
-	// maxHeld is the number of items with tails that are kept so, and maxTold the number without.
+	// maxHeld caps the items with tails that are kept so, and maxTold the items without.
 	maxHeld = 64
 	maxTold = 256
 )

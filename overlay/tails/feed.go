@@ -14,12 +14,12 @@ import (
 // branch, or a circle. If the feeder has not brought in time what another link claims to hold, that link feeds instead.
 
 const (
-	// relayAfter is the time for which a tail of another origin waits for more that go to the same link, and the least time
-	// between two numbers of one origin to a link.
+	// relayAfter is the time for which a tail of another origin waits for further tails to the same link. It is also
+	// the least time between two announcements of one origin's state to a link.
 	relayAfter = 400 * time.Millisecond
 	// relayShare is the part of a link's rate that may go to the headers of messages, overheadBytes each.
 	relayShare = 0.01
-	// A feeder may be late by the usual time of others, at least leastPatience, at most mostPatience.
+	// A feeder may be late by the time that lateness estimates, but at least leastPatience and at most mostPatience.
 	leastPatience = time.Second
 	mostPatience  = 8 * time.Second
 )
@@ -41,7 +41,7 @@ func (t *lateness) patience() time.Duration {
 	return min(max(t.mean+4*t.deviation, leastPatience), mostPatience)
 }
 
-// covered reports whether an origin's tails come without being asked for.
+// covered reports whether an origin's tails come unasked: from the origin itself, or from a feeder.
 func (m *Machine) covered(o *origin) bool { return m.links[o.peer] != nil || o.feeder != "" }
 
 // feed makes a link feed us an origin's tails, in place of any other.
@@ -111,9 +111,9 @@ const feedRate = 1 << 10
 
 // offer says how good a link would be as the feeder of an origin: the link that passes on its tails. less compares two.
 type offer struct {
-	feeds bool    // it feeds already, and can feed more
+	feeds bool    // it feeds us already, and its rate allows one more origin
 	each  float64 // bytes a second for each origin
-	lot   uint32  // random, decides between equals: another at each peer
+	lot   uint32  // random number that decides between equals; each peer has its own
 }
 
 func (a offer) less(b offer) bool {
@@ -125,7 +125,7 @@ func (a offer) less(b offer) bool {
 
 // lag records that links claim to hold a later state of an origin than we do.
 type lag struct {
-	state uint32        // beyond ours
+	state uint32        // number of the latest state that rival claims to hold, beyond ours
 	rival wire.PeerID   // the link that claims to hold it
 	since time.Duration // when a link first claimed to hold more than we do
 	asked time.Duration // when the feeder was last given time to bring it
@@ -212,7 +212,7 @@ func (m *Machine) relay(p wire.PeerID) time.Duration {
 	return max(relayAfter, m.fill(p))
 }
 
-// fill returns the time in which a link's share for overhead pays for one message.
+// fill returns the time in which a link's share for overhead pays for one message, at most a second.
 func (m *Machine) fill(p wire.PeerID) time.Duration {
 	out, _ := m.cfg.Rate(p)
 	return min(time.Duration(overheadBytes/(relayShare*max(1, out))*float64(time.Second)), time.Second)

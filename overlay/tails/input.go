@@ -28,8 +28,8 @@ type Outdated struct{ Peer wire.PeerID }
 type Received struct {
 	From   wire.PeerID
 	Items  []wire.TailItem
-	Waited time.Duration // in the driver's queue, behind messages of all links
-	Opened bool          // the signatures that Unverified asked for were verified: if one is still not good, it is bad
+	Waited time.Duration // time that it waited in the driver's queue, behind messages of all links
+	Opened bool          // the driver has verified the signatures: one that Verify still does not know is bad
 }
 
 func (Changed) For() event.Machines     { return event.Tails | event.Core }
@@ -56,12 +56,12 @@ type Unverified struct {
 type Advanced struct {
 	Origin         wire.PeerID
 	Epoch          summary.Epoch
-	Number         uint32 // the state
-	Added, Removed int    // fingerprints since the epoch
+	Number         uint32 // number of the state
+	Added, Removed int    // numbers of fingerprints, since the epoch
 }
 
 // The faults that are reported.
 const (
-	FaultTail event.Fault = "tail"       // malformed, or sent by its origin and not signed for that epoch
-	FaultLong event.Fault = "tail chain" // more changes than the tails of an epoch may carry
+	FaultTail event.Fault = "tail"       // a tail is malformed, or sent by its origin without its signature
+	FaultLong event.Fault = "tail chain" // more changes, or more tails, than an epoch may have
 )

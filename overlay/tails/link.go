@@ -14,7 +14,7 @@ import (
 
 // link is the machine's record of a linked peer.
 type link struct {
-	tag      uint64        // of the peer's own tails
+	tag      uint64        // tag of the peer, as an origin
 	lot      uint32        // drawn once, for choices between equal links
 	lost     uint8         // repetitions after a loss that were lost as well
 	doubts   uint8         // peers doubted on its word since the time in field doubted
@@ -23,14 +23,14 @@ type link struct {
 	wrote    time.Duration // when the last message went to it
 	soonest  time.Duration // nothing in due is due before then
 	stated   time.Duration // when it last sent the state of its own tails
-	pulse    agenda.Pause  // until it hears the state of our own tails again
+	pulse    agenda.Pause  // pause until the state of our own tails is sent to it again
 	outdated bool          // what is known of it was too old: its state is asked for
 	again    time.Duration // when messages that may have been lost are, or were, repeated
-	muted    time.Duration // nothing is taken from it before then
-	doubted  time.Duration
+	muted    time.Duration // its messages are ignored before then
+	doubted  time.Duration // start of the time in which doubts are counted
 	came     time.Duration // when its last message came
 	lag      time.Duration // time that its messages wait in the driver, see waited
-	// Each by the tag of an origin.
+	// Maps by the tag of an origin.
 	known    map[uint64]position
 	due      map[uint64]pending
 	rumours  map[uint64]bool // origins that have advanced since its last rumour, and that it hears of from others
@@ -55,6 +55,7 @@ type pending struct {
 	at  time.Duration
 }
 
+// due is the kind of a message owed to a link about an origin, by its contents.
 type due uint8
 
 const (
@@ -65,7 +66,8 @@ const (
 	gone            // the origin cannot be reached
 )
 
-// enqueue queues a message about an origin for a link. A queued one takes the larger kind and the earlier time of both.
+// enqueue queues a message about an origin for a link. If one is queued already, it gets the larger kind and the
+// earlier time of the two.
 func (l *link) enqueue(tag uint64, how due, at time.Duration) {
 	if d, before := l.due[tag]; before {
 		how, at = max(how, d.how), min(at, d.at)
@@ -78,8 +80,8 @@ func (l *link) enqueue(tag uint64, how due, at time.Duration) {
 // never is later than anything.
 const never = time.Duration(math.MaxInt64)
 
-// ripe returns the time at which a message is sent because of p alone. Mere numbers wait for a message that goes
-// anyway.
+// ripe returns the time at which a message is sent because of p alone. A mere number waits up to rideAfter for a
+// message that goes anyway.
 func (p pending) ripe() time.Duration {
 	if p.how == tell {
 		return p.at + rideAfter
@@ -209,7 +211,7 @@ func (m *Machine) itemFor(p wire.PeerID, l *link, tag uint64) (it wire.TailItem,
 	case d.how == tell && o != &m.own && m.now < pos.told+relayAfter && same && pos.told > 0:
 		return wire.TailItem{}, false
 	case d.how == tell && o != &m.own && same && pos.number == o.number() && pos.knows == (it.Direct || it.Fed):
-		delete(l.due, tag) // it has announced the same
+		delete(l.due, tag) // it is known to have the same state
 		return wire.TailItem{}, false
 	}
 	if d.how == push {
@@ -225,7 +227,7 @@ func (m *Machine) itemFor(p wire.PeerID, l *link, tag uint64) (it wire.TailItem,
 	return it, true
 }
 
-// position returns an item with our state of an origin, and its feeder, for a link.
+// position returns an item for a link that states our state of an origin, and how its tails reach us.
 func (m *Machine) position(p wire.PeerID, o *origin) wire.TailItem {
 	it := wire.TailItem{Number: o.number()}
 	if o == &m.own {

@@ -81,16 +81,16 @@ type Machine struct {
 	effects []event.Effect
 
 	own      origin
-	header   *summary.Header // of our own; nil before the first was published
+	header   *summary.Header // header of our own summary; nil before the first was published
 	leaving  bool            // the node is about to close
 	spent    bool            // tails of the present epoch can carry no more changes
 	recent   []step          // the node's own changes, one step for each state, for tails that cover several
 	origins  origins
-	held     int // changes of others
-	gone     int // origins that have announced that they leave
-	holders  map[summary.Fingerprint][]wire.PeerID
+	held     int                                   // changes held of other origins
+	gone     int                                   // origins that have announced that they leave
+	holders  map[summary.Fingerprint][]wire.PeerID // origins whose tails added a fingerprint, sorted
 	links    map[wire.PeerID]*link
-	order    []wire.PeerID // of links, sorted
+	order    []wire.PeerID // peers of links, sorted
 	early    []early
 	pulse    time.Duration   // see Config.Pulse
 	lagging  map[uint64]*lag // by origin: links claim to hold a later state than we do
@@ -100,15 +100,15 @@ type Machine struct {
 	turn     int           // picks the link for the next rumour
 	self     uint64        // the node's own tag
 	due      agenda.Agenda
-	woken    time.Duration
+	woken    time.Duration // time of the last Wake; negative: none
 
-	refused int // tails
+	refused int // number of tails refused
 }
 
 // The tasks that are done only when due.
 const (
 	dueTick  = iota // messages due to links are sent
-	dueTidy         // origins are looked through
+	dueTidy         // forgotten origins are searched for
 	dueTasks        // number of tasks
 )
 
@@ -244,6 +244,7 @@ func (m *Machine) lost(p wire.PeerID) {
 	}
 }
 
+// closed forgets a link. It looks for new feeders for the origins that the link fed, and for the link's own tails.
 func (m *Machine) closed(p wire.PeerID) {
 	l := m.links[p]
 	if l == nil {
@@ -337,7 +338,8 @@ func (m *Machine) forget(tag uint64) {
 	m.origins.remove(tag)
 }
 
-// release removes an origin from the number of fingerprints held, from its holders, and from the lists of its links.
+// release removes an origin's tails from the counts and the holders. It drops what is due to links about the origin,
+// their rumours of it, and their feeds.
 func (m *Machine) release(o *origin) {
 	m.held -= o.held
 	m.leaves(o, false)
@@ -365,6 +367,7 @@ func (m *Machine) received(in Received) {
 	}
 }
 
+// item handles one item of a link's message; see [Received] for opened.
 func (m *Machine) item(from wire.PeerID, l *link, it wire.TailItem, opened bool) {
 	if it.About(l.tag) {
 		l.hides, l.stated = it.Hides, m.now
@@ -430,7 +433,7 @@ func (m *Machine) about(from wire.PeerID, l *link, o *origin, it wire.TailItem, 
 	case unverified:
 		m.emit(Unverified{from, it})
 		return
-	case unsigned: // it is not asked for the same again
+	case unsigned: // the link is not asked for the same tails again
 		l.fail(o.tag, m.now, m.cfg.Limits.Disbelief)
 		if o.feeder == from {
 			m.uncover(o)
@@ -441,7 +444,7 @@ func (m *Machine) about(from wire.PeerID, l *link, o *origin, it wire.TailItem, 
 		l.brought(o.tag, m.now)
 	}
 	switch needs := !it.Direct && !it.Fed && !it.Wants && len(it.Tails) == 0; {
-	case it.Number > o.number() && m.now < o.waits: // it is asked again then
+	case it.Number > o.number() && m.now < o.waits: // the link is asked again at that time
 		if from == o.peer || from == o.feeder {
 			l.enqueue(o.tag, ask, o.waits)
 		}
@@ -470,8 +473,8 @@ func (m *Machine) about(from wire.PeerID, l *link, o *origin, it wire.TailItem, 
 	}
 }
 
-// advanced reports that an origin's tails lead to a newer state, by a message of from, and notes that links may lack
-// it.
+// advanced reports that an origin's tails lead to a newer state, by a message of the peer from, and notes that links
+// may lack it.
 func (m *Machine) advanced(o *origin, from wire.PeerID) {
 	added, removed := o.changes()
 	m.emit(Advanced{o.peer, o.epoch, o.number(), added, removed})
@@ -530,7 +533,7 @@ func (m *Machine) tick() {
 	}
 }
 
-// wakeAt returns the time of the next thing to do.
+// wakeAt returns the time of the next thing to do; due is false without links.
 func (m *Machine) wakeAt() (at time.Duration, due bool) {
 	gossip := false
 	for _, l := range m.links {

@@ -12,7 +12,8 @@ const (
 	// maxChain is the most changes that the tails of an epoch carry, maxSegments the most tails in force at a time.
 	maxChain    = 2048
 	maxSegments = wire.MaxItemTails
-	// tailsPerSecond is the number of tails of one origin that are taken in a second, tailBurst the number after a pause.
+	// tailsPerSecond is the number of tails of one origin that are accepted in a second, tailBurst the number after a
+	// pause.
 	tailsPerSecond = 20
 	tailBurst      = 60
 	// rateAfter is the time for which an origin's tails are refused after too many came, roomAfter the time after a
@@ -27,14 +28,14 @@ type origin struct {
 	tag   uint64
 	epoch summary.Epoch
 
-	chain   []*Tail // in force: the first starts at state 0, each other where the one before ends
-	held    int     // fingerprints in chain
-	state   map[summary.Fingerprint]bool
-	doubt   time.Duration // when this node or a link last could not reach it
-	told    time.Duration // when this node last told links that it cannot reach the origin
-	recent  float64       // tails that came, less tailsPerSecond for each second since
-	counted time.Duration // when recent was last brought up to date
-	waits   time.Duration // no tails are taken in before then
+	chain   []*Tail                      // in force: the first starts at state 0, each other where the one before ends
+	held    int                          // number of fingerprints in chain
+	state   map[summary.Fingerprint]bool // sum of chain, see fold
+	doubt   time.Duration                // when this node or a link last could not reach it
+	told    time.Duration                // when this node last told links that it cannot reach the origin
+	recent  float64                      // tails that came, less tailsPerSecond for each second since
+	counted time.Duration                // when recent was last brought up to date
+	waits   time.Duration                // its tails are refused before then
 
 	feeder wire.PeerID // the link that sends us each tail; "": the origin itself, or nobody
 	left   bool        // the origin has announced that it leaves: it holds nothing
@@ -126,7 +127,7 @@ func (o *origin) allow(now time.Duration) bool {
 	return true
 }
 
-// extend appends a tail to the chain, in place of all after its start. It returns false if it does not start where a
+// extend appends a tail to the chain, in place of all after its start. It returns false if t does not start where a
 // tail in force ends.
 func (o *origin) extend(t *Tail) bool {
 	n, ok := o.before(t.From())
@@ -140,7 +141,7 @@ func (o *origin) extend(t *Tail) bool {
 	return true
 }
 
-// fold returns the sum of the chain: true for fingerprints last added, false for those last removed.
+// fold returns the sum of the chain: true for fingerprints last added, false for fingerprints last removed.
 func fold(chain []*Tail) map[summary.Fingerprint]bool {
 	out := map[summary.Fingerprint]bool{}
 	for _, t := range chain {

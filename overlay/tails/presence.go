@@ -10,7 +10,7 @@ import (
 const (
 	// doubtEvery is the time for which the same peer is not doubted again on the word of others.
 	doubtEvery = time.Minute
-	// maxDoubts is the number of peers doubted on the word of one link in that time.
+	// maxDoubts caps the peers doubted on the word of one link in that time.
 	maxDoubts = 8
 )
 

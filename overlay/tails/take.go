@@ -13,8 +13,8 @@ import (
 type taken int
 
 const (
-	done       taken = iota // they are in force, old or refused
-	apart                   // they start at a state that is not known here
+	done       taken = iota // the tails are in force, old or refused
+	apart                   // a tail starts at a state at which no tail held here ends
 	unverified              // their signatures are yet to be verified
 	unsigned                // a tail is not signed, as far as can be seen here
 )
@@ -74,9 +74,9 @@ func (m *Machine) blame(from wire.PeerID, o *origin, sure bool, err error) taken
 	return done
 }
 
-// admits reports whether there is room for a tail now. If not, none of the origin's tails are taken in for a while. The
-// sender is to blame only if no peer would take the tail: it does not know the room here, and messages to a machine
-// that was paused come all at once.
+// admits reports whether there is room for a tail now. If not, the origin's tails are refused for a while. The sender
+// is to blame only if no peer would take the tail: it does not know the room here, and messages to a machine that was
+// paused come all at once.
 func (m *Machine) admits(from wire.PeerID, o *origin, t *Tail) bool {
 	n, _ := o.before(t.From())
 	held := t.Len()
@@ -98,7 +98,7 @@ func (m *Machine) admits(from wire.PeerID, o *origin, t *Tail) bool {
 	return false
 }
 
-// mute makes the machine take nothing from a link for a while.
+// mute makes the machine ignore a link's messages for muteFor.
 func (m *Machine) mute(p wire.PeerID) {
 	if l := m.links[p]; l != nil {
 		l.muted = m.now + muteFor
