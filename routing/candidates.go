@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// MaxCandidates is the most candidates of one query, unless its budget is enough to confirm more. Then it is that
-	// number. Matches of the own directory take at most half, the likeliest first; further names are ignored.
+	// MaxCandidates caps the candidates of one query. If its budget is enough to confirm more, that number is the cap.
+	// Matches of the own directory take at most half, the likeliest first; further names are ignored.
 	MaxCandidates = 2048
-	// MaxNamesAny and MaxNamesAll are the most names in the answer to a question for candidates, the likeliest first.
+	// MaxNamesAny and MaxNamesAll are the most names in an answer to a question for candidates, the likeliest first.
 	// The rest of a longer answer is not read.
 	MaxNamesAny = wire.MaxAnswerRecords
 	MaxNamesAll = 256
@@ -89,7 +89,7 @@ func (r *Router) trust(v overlay.Candidate) float64 {
 	return max(r.cfg.Limits.Trust, match.Trust(v.Hits, v.Misses))
 }
 
-// rested marks a candidate that failed recently. If it is resting, it is not asked.
+// rested sets a candidate's standing by the failures of its peer. A resting peer is not asked.
 func (r *Router) rested(c candidate) candidate {
 	if c.standing = r.standing(c.record.Peer); c.standing == resting {
 		c.state = shunned
@@ -97,6 +97,7 @@ func (r *Router) rested(c candidate) candidate {
 	return c
 }
 
+// keepLikeliest drops all candidates but the n likeliest.
 func (q *search) keepLikeliest(n int) {
 	slices.SortFunc(q.candidates, func(a, b candidate) int { return cmp.Or(cmp.Compare(b.p, a.p), cmp.Compare(a.tie, b.tie)) })
 	q.candidates = slices.Clone(q.candidates[:n])
@@ -165,7 +166,7 @@ func (q *search) fewNames(v *referrer, records []wire.Record) []wire.Record {
 }
 
 // learn finds or makes the candidate for a record that another peer sent. It prefers the directory's own record. It
-// returns nil for a peer that must not be asked.
+// returns nil for a peer that must not be asked, and if there is no room for it.
 func (r *Router) learn(q *search, rec wire.Record) *candidate {
 	if i, ok := q.index[rec.Peer]; ok {
 		return &q.candidates[i]
@@ -188,8 +189,8 @@ func (r *Router) learn(q *search, rec wire.Record) *candidate {
 	return &q.candidates[len(q.candidates)-1]
 }
 
-// wrongName counts a wrong name against the contact that gave it: a peer that lacks the key or cannot be reached. When
-// the first few names were all wrong, the contact's other names are given up.
+// wrongName counts a wrong name against the referrer that gave it: a peer that lacks the key or cannot be reached. When
+// the first few names were all wrong, the referrer's other names are given up.
 func (r *Router) wrongName(q *search, c *candidate) {
 	if c.namedBy < 0 {
 		return
@@ -226,7 +227,7 @@ func (r *Router) giveUp(q *search, referrer int) {
 	r.dropNames(q, referrer)
 }
 
-// dropNames gives up the names of one contact. A name that matches in the directory counts as a match again. An All
+// dropNames gives up the names of one referrer. A name that matches in the directory counts as a match again. An All
 // query, which would ask every name, drops the others. In an Any query they are in doubt: one may still be right.
 func (r *Router) dropNames(q *search, referrer int) {
 	for i := range q.candidates {

@@ -75,29 +75,29 @@ type Config struct {
 	Fanout   int // children of a query each time that it is forwarded; 0: 3
 	Hops     int // links that a forwarded query may travel; 0: 4
 
-	BudgetAny int // messages of an Any query; 0: 128
-	BudgetAll int // messages of an All query; 0: 640
+	BudgetAny int // most messages of an Any query; 0: 128
+	BudgetAll int // most messages of an All query; 0: 640
 	// BudgetContacts is the number of messages added to the budget of a query that asks contacts about ranges that the
 	// directory does not cover, unless it has a budget of its own. So it can ask about each range of a network of some ten
 	// thousand peers. Messages of contacts that do not answer, and those that children report, come back to the
 	// budget, up to the same number again. 0: 256, but none if BudgetAny or BudgetAll is given.
 	BudgetContacts int
 
-	Timeout        time.Duration // of a query without deadline, and the most for another peer's search; 0: 30 s
-	HedgeAfter     time.Duration // an Any query without an answer for this time asks one more; 0: 400 ms
-	ConfirmTimeout time.Duration // a confirmation without answer has failed; 0: 5 s
-	AskTimeout     time.Duration // a contact without answer has failed; 0: 4 s
+	Timeout        time.Duration // time for a query without deadline, and the most for another peer's search; 0: 30 s
+	HedgeAfter     time.Duration // time without an answer after which an Any query asks one peer more; 0: 400 ms
+	ConfirmTimeout time.Duration // time after which a confirmation without an answer has failed; 0: 5 s
+	AskTimeout     time.Duration // time after which a contact without an answer has failed; 0: 4 s
 
 	MaxQueries      int // own queries open at a time; more are refused at once (Done with Err); 0: 1024
-	MaxServedBudget int // messages spent on a search of others, whatever it asks for; 0: 128
+	MaxServedBudget int // most messages spent on a search of others, whatever it asks for; 0: 128
 
 	Limits Limits // for tests and experiments; every node has the zero value
 }
 
 // Limits bounds what others can make a router believe, ask and remember. Zero values mean the stated defaults.
 type Limits struct {
-	Rest      time.Duration // longest pause of a peer that fails to answer again and again; 0: 4 s, so that peers are found soon after a partition heals
-	NameRests int           // factor of the rest of a peer known by name alone, which may be invented; 0: 32. Below 0: it does not rest
+	Rest      time.Duration // longest pause of a peer that keeps failing; 0: 4 s, so that a healed partition soon shows
+	NameRests int           // factor of the pause of a peer known only by name, maybe invented; 0: 32. Below 0: none
 	Forgive   time.Duration // time after which a peer's last failure no longer counts; 0: 1 h. Below 0: none counts
 	Fade      time.Duration // half-life of a reputation; 0: 5 min
 	Credit    float64       // number added to the right names of each peer; 0: none
@@ -107,7 +107,7 @@ type Limits struct {
 	Denials   int           // answers, 1 or 2, that name no holder before a range counts as empty; 0: 2
 	Believed  int           // names of a child, in a search for others, that count as holders before they confirm; 0: none
 	Work      float64       // factor of the messages, and the searches at a time, that others may cause; 0: 1
-	Visited   int           // marks of peers that had a query, that travel with it; 0: wire.MaxVisited. Below 0: none
+	Visited   int           // most marks of earlier peers that travel with a query; 0: wire.MaxVisited. Below 0: none
 }
 
 func (l *Limits) defaults() {

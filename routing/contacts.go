@@ -214,7 +214,7 @@ func (r *Router) nextContact(q *search) int {
 	return region.Next(q.cover.contacts, &second, was, nil, key)
 }
 
-// ofRange reports whether a contact knows a range of the network better than a poor directory.
+// ofRange reports whether the contact with this index knows a range of the network better than a poor directory.
 func (q *search) ofRange(contact int) bool {
 	return q.cover.poor && q.cover.contacts[contact].Role != region.Precise
 }
@@ -286,8 +286,8 @@ func (r *Router) contactsNamed(in event.ContactsNamed) {
 	}
 }
 
-// learn adds the contacts for ranges that the query does not know yet. A contact known only as a similar peer is added
-// for its range, too.
+// learn adds the given contacts, except similar peers and contacts that the query has. A contact that it has only as a
+// similar peer is added again, for its range.
 func (c *covering) learn(contacts []region.Contact) {
 	known := make(map[string]bool, len(c.contacts))
 	for i := range c.contacts {
@@ -367,8 +367,8 @@ func (r *Router) contactAnswered(q *search, a *referrer, names wire.Answer) {
 	}
 }
 
-// judge reports to the overlay whether a contact named a peer that holds the key. It should have, if the peer lies in
-// the range that the contact answered for.
+// judge reports to the overlay whether a contact named a peer that holds the key. The contact should have named the
+// peer, if the peer lies in the range that the contact answered for.
 func (r *Router) judge(q *search, a *referrer, holder wire.PeerID) {
 	if !a.heard || a.judged || a.peer == holder || len(a.names) >= MaxNames(q.Mode) {
 		return

@@ -6,7 +6,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// Found streams a confirmed provider to the caller; each one once.
+// Found hands a confirmed provider to the caller; each provider once.
 type Found struct {
 	ID       QueryID
 	Provider wire.Record

@@ -16,7 +16,7 @@ const (
 
 // failure records that a peer did not answer.
 type failure struct {
-	last  time.Duration
+	last  time.Duration // when the failure was noted
 	asked time.Duration // when it was asked the question that it did not answer
 	pause time.Duration // time from that question until it is asked again
 	sure  bool          // the peer had the full time for an answer; else other peers doubt it, or a query ended meanwhile
@@ -24,8 +24,8 @@ type failure struct {
 }
 
 // noteFailure records that a peer failed to answer a question put at the time asked. sure is set if the peer had the
-// full time for an answer; ours, if this node asked. A rest counts from the question. If the question came before the
-// end of a rest, that rest becomes no longer.
+// full time for an answer; ours, if this node asked. The pause counts from the question. A question put before the end
+// of the last pause does not double the pause.
 func (r *Router) noteFailure(p wire.PeerID, asked time.Duration, sure, ours bool) {
 	if !ours && !r.hears(p) {
 		return

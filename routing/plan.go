@@ -68,7 +68,7 @@ func (r *Router) expire(q *search) {
 	}
 }
 
-// nextLook returns when the query must be looked at again, if no input comes before.
+// nextLook returns the time at which the query must be advanced again, if no input comes before.
 func (r *Router) nextLook(q *search) time.Duration {
 	at := q.Deadline
 	if q.Mode == wire.Any && q.probing > 0 {
@@ -106,7 +106,7 @@ func (r *Router) wary(q *search) bool {
 	return q.cover.poor && (!q.cover.over || q.informed(r.cfg.Useless))
 }
 
-// next returns the index of the best candidate to confirm, -1 for none.
+// next returns the index of the best candidate to confirm, -1 for none. If wary is set, it skips unsure matches.
 func (q *search) next(wary bool) int {
 	for len(q.order) > 0 && q.candidates[q.order[0]].state != waiting {
 		q.order = q.order[1:]
@@ -150,7 +150,7 @@ func (r *Router) probingBeside(q *search, best *candidate) int {
 	return n
 }
 
-// probe asks candidates for confirmation.
+// probe asks as many candidates for confirmation as may be asked now.
 func (r *Router) probe(q *search) {
 	wary := r.wary(q)
 	for {

@@ -11,16 +11,16 @@ import (
 	"github.com/venn-p2p/venn/routing/match"
 )
 
-// A directory is poor if it knows too little of many summaries to tell who holds a key. A query then uses the matches that
-// the directory is sure of, and those of its precise range. About all else it asks contacts. Linked peers that know all
-// more precisely come first, as contacts of depth 0. Where no line carries much of everybody's summary there are none,
-// but each peer knows one range well, around its own place; a peer of every other range is asked.
+// A directory is poor if it knows too little of many summaries to tell who holds a key. A query then uses the matches
+// that the directory is sure of, and those of its precise range. About all else it asks contacts. Linked peers that
+// know all more precisely come first, as contacts of depth 0. Where no line carries much of everybody's summary, no
+// peer knows all precisely, but each knows one range well, around its own place; a peer of every other range is asked.
 //
 // A summary has no false negatives within its epoch, and a peer that knows a range well has mostly heard of the latest
 // epoch. So a match here that the asked peer does not name is skipped (All) or asked last (Any). A peer that is named but
 // does not match here is asked: the prefix held here is mostly of an earlier epoch.
 
-// clearlyBetter is the factor of our Σf that a more precise peer's must not exceed.
+// clearlyBetter is the greatest Σf that a more precise peer may have, as a part of ours.
 const clearlyBetter = 0.5
 
 // seekPrecise makes a query ask peers that know the network, or a range of it, more precisely. It returns false if there
@@ -112,7 +112,7 @@ func (r *Router) worthOf(q *search) func(i int) float64 {
 		return nil
 	}
 	linked := r.view.Linked()
-	holders := map[space.Range]float64{} // expected in each range
+	holders := map[space.Range]float64{} // expected number of holders in each range
 	for i := range q.cover.contacts {
 		c := &q.cover.contacts[i]
 		holders[c.Range()] += q.likelihood(wire.PeerID(c.Peer))

@@ -24,8 +24,8 @@ type Query struct {
 	Want     int           // Any: providers wanted; 0: 1. All: ignored
 	Others   bool          // look for others though this node holds the key
 	Direct   bool          // this node alone asks: nobody forwards the query
-	Budget   int           // messages at most, including those of forwarding; 0: [Config.BudgetAny] or [Config.BudgetAll], and [Config.BudgetContacts]
-	Fresh    time.Duration // greatest age of knowledge that replaces a question; 0: [Config.Fresh], negative: everybody is asked
+	Budget   int           // most messages, forwarding included; 0: Config.BudgetAny or BudgetAll, and BudgetContacts
+	Fresh    time.Duration // greatest age of knowledge that replaces a question; 0: [Config.Fresh]. Below 0: none does
 	Deadline time.Duration // on the core's clock; 0: [Config.Timeout] from now
 }
 
@@ -36,7 +36,7 @@ const MaxKey = wire.MaxKey
 type End uint8
 
 const (
-	// Enough: the wanted number was found.
+	// Enough: the wanted number of providers was found.
 	Enough End = iota
 	// Exhausted: everybody worth asking was asked.
 	Exhausted
@@ -63,7 +63,7 @@ type Stats struct {
 	FalseProbes int  // confirmations answered with no, by peers with a match or a name
 	Messages    int  // requests and answers, including those that forwarding caused elsewhere
 	Elapsed     time.Duration
-	Covered     float64 // share of the network, by places, that was asked or is known here; 1: all of it
+	Covered     float64 // share of all places that the directory covers or a contact has answered for; 1: all
 	// AsOf is the age, at the end of the query, of the oldest knowledge of a linked peer's keys that replaced a question
 	// to it. 0: no question was replaced. Knowledge replaces questions while no holder is found, here or at a peer that
 	// the query was forwarded to; a child's counts whether or not others find a holder. The answers of contacts have no
@@ -119,12 +119,12 @@ func (r Result) String() string {
 type Reason struct {
 	Peer        wire.PeerID
 	Why         Why
-	Probability float64 // that it holds the key; 0 for contacts and forwarding
+	Probability float64 // probability that it holds the key; 0 for contacts and forwarding
 	Result      Result
 	Names       int           // number of peers named by a contact or a forwarded query
 	At          time.Duration // from the query's begin to the question
 	Took        time.Duration // from the question to the last answer, or until it was given up; 0: pending
-	Bytes       int           // of question and answers, as the host counts them; 0: not known
+	Bytes       int           // size of question and answers, as the host counts it; 0: not known
 	// Range is the range that a contact's answer counts for. It is valid if Ranged; only contacts that have answered
 	// have one.
 	Range  space.Range

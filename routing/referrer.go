@@ -16,7 +16,7 @@ type referrer struct {
 	peer  wire.PeerID
 	child bool
 
-	hits, misses  int  // names that proved right and wrong; its own is no hit: that costs a liar nothing
+	hits, misses  int  // names that proved right and wrong; naming itself is no hit: that costs a liar nothing
 	given, silent int  // names taken from its answers, and the number of these peers that do not answer
 	givenUp       bool // too many of its names were wrong
 	proved        bool // it has named holders in earlier queries
@@ -24,19 +24,20 @@ type referrer struct {
 
 	// of a contact
 	contact      region.Contact
-	falseMatches float64 // false matches that it expects of a query, if its role is Precise
-	heard        bool    // it has answered
-	judged       bool    // its answer proved right or wrong
-	denied       bool    // its answer proved wrong
-	depth        int     // of the range that it answered for
-	names        []wire.PeerID
+	falseMatches float64       // false matches that it expects of a query, if its role is Precise
+	heard        bool          // it has answered
+	judged       bool          // its answer proved right or wrong
+	denied       bool          // its answer proved wrong
+	depth        int           // depth of the range that it answered for
+	names        []wire.PeerID // peers that it named
 
 	// of a child
 	reserved int // messages set aside for it
 	reported int // messages that it claims to have used, at most reserved
 }
 
-// refer adds the referrer v, asked for names. Its answer is awaited until a time; why explains the question.
+// refer adds the referrer v, which is asked for names. Its answer is awaited until the time until; why explains the
+// question.
 func (r *Router) refer(q *search, v referrer, until time.Duration, why Reason) {
 	v.peer, v.index, v.proved = why.Peer, len(q.referrers), r.proved(why.Peer)
 	v.question = question{state: asking, since: r.now, until: until, reason: q.explain(r.now, why)}

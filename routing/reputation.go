@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// doubtFrom is the number of misses, beyond twice the hits, that puts a referrer in doubt.
+	// doubtFrom is the number of bad marks, beyond twice the good ones, that puts a referrer in doubt.
 	doubtFrom = 2
 	// alikeMisses is the number of wrong names, with none right, that makes a similar peer's answer a bad one.
 	alikeMisses = wrongNames / 2
@@ -18,7 +18,7 @@ const (
 
 // reputation is the fading record of the names that a peer gave in earlier queries.
 type reputation struct {
-	good, bad float64
+	good, bad float64 // marks for queries in which it did well and badly, as they counted at the time at
 	at        time.Duration
 }
 
@@ -33,7 +33,7 @@ func (r *Router) reputation(p wire.PeerID) reputation {
 	return r.conduct(p).reputation.faded(r.now, r.cfg.Limits.Fade)
 }
 
-// weigh adds right and wrong names to the record of a peer.
+// weigh adds good and bad marks to the record of a peer.
 func (r *Router) weigh(p wire.PeerID, good, bad float64) {
 	c, v := r.conduct(p), r.reputation(p)
 	c.reputation = reputation{v.good + good, v.bad + bad, r.now}
@@ -74,7 +74,7 @@ func (r *Router) judgeReferrers(q *search) {
 	}
 }
 
-// didBadly reports whether a contact that named no holder counts as a bad one.
+// didBadly reports whether a contact that named no holder gets a bad mark.
 func (r *Router) didBadly(q *search, v *referrer) bool {
 	switch alike := v.contact.Role == region.Alike; {
 	case v.givenUp, v.state == failed, v.denied, q.boasted(v, r.cfg.Useless):

@@ -30,7 +30,7 @@ type Router struct {
 	seen     sightings
 	gate     *admission.Gate                      // admits the requests of other peers
 	conducts *simplelru.LRU[wire.PeerID, conduct] // nil: no conduct is remembered yet
-	salt     uint64                               // of the order in which linked peers are asked and forwarded to
+	salt     uint64                               // decides the order in which linked peers are asked and forwarded to
 	out      []event.Effect
 }
 
@@ -128,6 +128,7 @@ func (r *Router) runTimers() {
 	}
 }
 
+// start opens a caller's query, or refuses it.
 func (r *Router) start(q Query) {
 	switch {
 	case q.ID >= MaxQueryID:
@@ -202,7 +203,7 @@ func (r *Router) cancel(in Cancel) {
 	}
 }
 
-// end closes a query and reports that to the asker.
+// end closes a query and reports its outcome to the caller, or to the peer that asked.
 func (r *Router) end(q *search, why End) {
 	delete(r.open, q.ID)
 	r.timers.remove(q)

@@ -11,9 +11,9 @@ import (
 // search is an open query: the caller's, or one that serves a peer's search.
 type search struct {
 	Query
-	fingerprint summary.Fingerprint // of the key
+	fingerprint summary.Fingerprint // fingerprint of the key
 	origin      wire.PeerID         // the peer that began the query
-	nonce       uint64              // names it among the origin's
+	nonce       uint64              // names the query among the origin's
 	hops        int                 // links that it may still travel
 	serves      *request            // the request that it answers; nil: the caller began it
 
@@ -23,8 +23,8 @@ type search struct {
 	started time.Duration
 
 	candidates []candidate
-	index      map[wire.PeerID]int // into candidates
-	order      []int               // of candidates, best first; candidates no longer waiting are passed over
+	index      map[wire.PeerID]int // index in candidates, by peer
+	order      []int               // indices of candidates, best first; candidates no longer waiting are passed over
 	cover      covering
 	referrers  []referrer // contacts and children, in the order of asking
 	visited    []uint32   // marks of peers that had the query before this node (see Visited)
@@ -33,10 +33,10 @@ type search struct {
 	settled    bool       // the collections of all known peers are known: only candidates need be asked
 	forwarded  bool
 
-	found    int
+	found    int           // providers found, confirmed or believed
 	probing  int           // confirmations under way
 	extra    int           // confirmations at a time beyond those that could suffice (Any)
-	patience time.Duration // before the next hedge
+	patience time.Duration // time before the next hedge
 	hedgeAt  time.Duration
 	spent    int           // messages, including those set aside for children
 	vain     int           // messages of these spent on names in doubt
@@ -44,7 +44,7 @@ type search struct {
 	relied   bool          // knowledge replaced some questions
 	asOf     time.Duration // the earliest instant at which that knowledge was true
 	stats    Stats
-	wake     time.Duration // when to look again
+	wake     time.Duration // when the query must be advanced again
 	timer    int           // index in timers
 }
 
@@ -54,7 +54,7 @@ const (
 	waiting state = iota
 	asking
 	answered // a contact or child: an answer came. A candidate: it holds the key
-	lacking
+	lacking  // a candidate: it lacks the key
 	failed
 	passed  // not to be asked any more
 	shunned // not to be asked at all: it failed to answer a moment ago
@@ -73,21 +73,21 @@ type candidate struct {
 	question
 	record   wire.Record
 	why      Why
-	matched  bool    // by its summary here
-	precise  bool    // in the range that the directory knows well
+	matched  bool    // its summary here matches the key
+	precise  bool    // it lies in the range that the directory knows well
 	rate     float64 // false-positive rate of the prefix that matched; 1 if none did
 	likely   float64 // probability by the summary alone, before trust
 	keys     int     // number of keys in its summary, if that matched
 	sized    float64 // likely, corrected by the size of its collection
 	hits     int     // keys that it has confirmed recently; 0 if its summary here does not match
-	trust    float64
+	trust    float64 // factor by which its record lowers belief in its claims
 	p        float64 // probability that it holds the key
-	cost     float64
+	cost     float64 // cost of asking it, in seconds
 	tie      uint64
 	namedBy  int // index in search.referrers; -1: nobody
 	standing standing
 	spoken   bool // it is being asked for candidates, and names itself if it holds the key
-	asked    bool
+	asked    bool // it was asked for a confirmation
 }
 
 // afford takes n messages off the budget. It returns false, and takes none, if fewer are left.

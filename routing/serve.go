@@ -20,7 +20,8 @@ const (
 	nameWork = 4 * messageWork
 )
 
-// newGate returns a gate for the requests of others. It admits messages, and searches that are open at a time.
+// newGate returns a gate for the requests of others. It limits messages, and searches open at a time; work is
+// [Limits.Work].
 func newGate(work float64) *admission.Gate {
 	return admission.New(admission.Config{
 		Links:     admission.Pool{Work: work / 2, Slots: int(work * 160)},
@@ -32,7 +33,7 @@ func newGate(work float64) *admission.Gate {
 type request struct {
 	number uint64 // the driver's name for the stream
 	from   wire.PeerID
-	who    admission.Principal // that peer
+	who    admission.Principal // that peer as a principal
 	slot   *admission.Slot
 	passed []wire.PeerID // providers sent or about to be
 	queue  []wire.Record // providers not yet sent
@@ -69,7 +70,7 @@ func (r *Router) asked(in event.Asked) {
 }
 
 // candidatesFor names peers that may hold the key: this node if it does, then the matches of the directory, likeliest
-// first. They bring at most [Config.Useless] false matches and fit [MaxNames].
+// first. It returns at most [MaxNames], and expects at most [Config.Useless] false matches among them.
 func (r *Router) candidatesFor(from wire.PeerID, q wire.Query) []wire.Record {
 	var out []wire.Record
 	if r.cfg.Has(q.Key) {
@@ -172,8 +173,8 @@ func (r *Router) pass(q *search, rec wire.Record) {
 	s.queue = nil
 }
 
-// passOn handles holders that a child found. If the directory would name a holder too, it is sent on, and the origin
-// confirms it. Otherwise it is confirmed here first. So a child that invents holders is found out by the peer that
+// passOn handles holders that a child found. A holder that matches in the directory, too, is sent on, and the origin
+// confirms it. Any other holder is confirmed here first. So a child that invents holders is found out by the peer that
 // asked it, and no other peer asks for them.
 func (r *Router) passOn(q *search, c *referrer, records []wire.Record) {
 	var unsure []wire.Record

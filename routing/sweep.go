@@ -106,8 +106,8 @@ func (r *Router) holdsUp(q *search, c *candidate) bool { return r.now < c.since+
 
 // patience returns the time that the plan waits for the answer of a candidate. It is short for a candidate that failed
 // recently: a hundredth of the time since, from grace to HedgeAfter, because a peer behind a partition may be back. It
-// is HedgeAfter for a linked peer that nothing indicates, and for a name in doubt. A search for others does not wait
-// for candidates that failed: the waits of all peers on the way would add up.
+// is HedgeAfter for a linked peer with neither match nor name, and for a name in doubt. A search for others does not
+// wait for candidates that failed: the waits of all peers on the way would add up.
 func (r *Router) patience(q *search, c *candidate) time.Duration {
 	switch {
 	case c.standing >= suspect && q.serves != nil:

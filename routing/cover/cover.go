@@ -14,8 +14,8 @@ import "container/heap"
 
 // Claim is a claim that a peer holds a key.
 type Claim struct {
-	Key         int     // its number, from 0
-	Probability float64 // that the claim is true, in [0, 1]
+	Key         int     // number of the key, from 0
+	Probability float64 // probability that the claim is true, in [0, 1]
 }
 
 // Cover chooses peers, one after the other, for a set of keys.

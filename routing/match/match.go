@@ -22,9 +22,9 @@ const (
 	// MinTrust is the trust under which a peer is passed over: six misses that count, in a row, bring a peer there.
 	MinTrust = 0.15
 
-	unknownRTT = 100 * time.Millisecond
-	dialRTTs   = 3                     // round trips to connect, to secure the connection, and to ask
-	askCost    = 50 * time.Millisecond // cost of a question besides its time
+	unknownRTT = 100 * time.Millisecond // round trip assumed for a peer without a measurement
+	dialRTTs   = 3                      // round trips to connect, to secure the connection, and to ask
+	askCost    = 50 * time.Millisecond  // cost of a question besides its time
 )
 
 // Posterior returns the probability that a match is true. prior is the share of peers that hold a random wanted key,
@@ -69,9 +69,9 @@ func Cost(rtt time.Duration, connected bool, load int) float64 {
 // Entry is a candidate to be ranked.
 type Entry struct {
 	Index       int     // the caller's name for it
-	Probability float64 // that it holds the key
-	Cost        float64 // of asking; positive
-	Tie         uint64  // decides between equals; different for different peers and keys, to spread the load
+	Probability float64 // probability that it holds the key
+	Cost        float64 // cost of asking, in seconds; positive
+	Tie         uint64  // decides between equals; differs by peer and key, to spread the load
 }
 
 // Value returns the probability per cost, by which [Rank] sorts.
@@ -115,8 +115,8 @@ func Tie(fingerprint uint64, peer string) uint64 {
 type Prior struct{ logit float64 }
 
 const (
-	learningRate = 0.05
-	minPrior     = 1e-4
+	learningRate = 0.05 // step of the gradient ascent
+	minPrior     = 1e-4 // least estimated share
 
 	// EvenOdds caps the estimated share of peers that hold a wanted key. It is also the probability below which a poor
 	// directory's match is not trusted.

@@ -122,7 +122,7 @@ func Link(a, b *Node) {
 	slices.Sort(b.Links)
 }
 
-// Ask has a node begin a query, under the number after that of the last one.
+// Ask has a node begin a query, and returns its ID: one more than that of the last query.
 func (n *Net) Ask(at wire.PeerID, key string, mode wire.Mode) routing.QueryID {
 	n.asked++
 	n.Start(at, routing.Query{ID: n.asked, Key: []byte(key), Mode: mode})
@@ -137,7 +137,7 @@ func (n *Net) Find(at wire.PeerID, key string) routing.Stats {
 	return done[len(done)-1].Stats
 }
 
-// Node finds a node; nil if there is none.
+// Node returns a node by its name; nil if there is none.
 func (n *Net) Node(id wire.PeerID) *Node { return n.nodes[id] }
 
 // Now returns the virtual time.
@@ -403,7 +403,7 @@ func (n *Node) do(e event.Effect) {
 	}
 }
 
-// want asks other peers for contacts; none, if they know no more.
+// want carries out a request for more contacts. Other peers name those in More, unless Unsaid is set.
 func (n *Node) want(e event.ContactsWanted) {
 	net, in := n.net, event.ContactsNamed{Search: e.Search}
 	if len(n.More) > 0 || n.Unsaid {
@@ -418,6 +418,7 @@ func (n *Node) want(e event.ContactsWanted) {
 	net.at(0, func() { net.Step(n.ID, in) })
 }
 
+// confirm carries out a confirmation. It takes a round trip, or three without a link, and the asked peer's Slow.
 func (n *Node) confirm(e event.Ask, key string) {
 	net, peer := n.net, n.net.nodes[e.To.Peer]
 	rtt := net.RTT
@@ -437,6 +438,7 @@ func (n *Node) confirm(e event.Ask, key string) {
 	})
 }
 
+// request brings a question for names, or a forwarded query, to the asked peer.
 func (n *Node) request(e event.Ask) {
 	net, peer := n.net, n.net.nodes[e.To.Peer]
 	a := event.Asked{Request: uint64(len(net.requests)), From: n.ID, Question: e.Question}
@@ -451,6 +453,7 @@ func (n *Node) request(e event.Ask) {
 	})
 }
 
+// answer brings an answer to the asker, falsified if the node boasts or overstates its costs.
 func (n *Node) answer(e event.Answer) {
 	net := n.net
 	if e.Request >= uint64(len(net.requests)) {
