@@ -23,7 +23,7 @@ type Cache struct {
 	mu        sync.Mutex
 	limit     int
 	size      int
-	recent    *list.List // of *summary.Prefix, the most recently used in front
+	recent    *list.List // values of *summary.Prefix, the most recently used in front
 	byKey     map[cacheKey]*list.Element
 	lent      map[cacheKey]weak.Pointer[summary.Prefix] // prefixes dropped from recent; nodes may still hold them
 	swept     int                                       // size of lent after the last sweep
@@ -97,6 +97,7 @@ func heads(h summary.Header, p *summary.Prefix) bool {
 	return err == nil && h.Epoch == o.Epoch && h.Lifetime == o.Lifetime
 }
 
+// get returns a prefix that the cache keeps or a node still holds; nil if there is none.
 func (c *Cache) get(key cacheKey) *summary.Prefix {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -107,6 +108,7 @@ func (c *Cache) get(key cacheKey) *summary.Prefix {
 	return c.lent[key].Value()
 }
 
+// put keeps a prefix. It drops the least recently used prefixes beyond the limit.
 func (c *Cache) put(key cacheKey, p *summary.Prefix) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

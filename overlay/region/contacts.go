@@ -70,6 +70,7 @@ func (s *Region) depthOf(e *directory.Entry) (depth int, said bool) {
 	return depth, false
 }
 
+// addContact offers a peer to the table of contacts, and reports whether the table has it then.
 func (s *Region) addContact(r wire.Record, depth int, by Word) bool {
 	if s.depth == 0 || r.Peer == s.cfg.Self {
 		return false

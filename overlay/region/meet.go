@@ -70,7 +70,7 @@ const (
 	meetNamed = 3
 	// maxVisitors caps the visitors remembered, each for the lifetime of its summary. Within that time visitors come to
 	// a place again: with every second lookup, since lookups use two hashes in turn.
-	maxVisitors   = 64  // of two kilobytes or so
+	maxVisitors   = 64  // each of about two kilobytes
 	visitorMemory = 200 // bytes of a visitor besides its summary and its record
 )
 

@@ -322,7 +322,7 @@ func (s *Region) expected() float64 {
 
 // vouch returns the depth of the range that this peer can vouch for.
 func (s *Region) vouch() int {
-	var held [space.MaxDepth + 1]int // by the number of first bits that they share with us
+	var held [space.MaxDepth + 1]int // entries with a part held, by the number of first bits that they share with us
 	depth := min(max(s.depth, s.directory.Lost()), space.MaxDepth)
 	for _, e := range s.directory.Others() {
 		if e == nil || e.Gone() || e.Covered() || s.directory.Invented(e) {

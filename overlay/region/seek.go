@@ -21,7 +21,8 @@ type seeker struct {
 const (
 	// seekFor is the time after its start for which a peer seeks.
 	seekFor = 30 * time.Second
-	// seekEvery is the time between two questions, and seekNewEvery between two to peers without a connection.
+	// seekEvery is the time between two questions, and seekNewEvery the time between two questions to peers without a
+	// connection.
 	seekEvery    = 500 * time.Millisecond
 	seekNewEvery = 2 * seekEvery
 	// seekVain is the number of questions in a row without a new peer, after which no peer is asked a second time.

@@ -85,15 +85,15 @@ const (
 	failedMost = 2
 )
 
-// Contacts is a bounded table of contacts. Every range of our depth has a bucket of a few. The contacts that a peer
-// keeps of a range depend on its place and theirs, not on the order of arrival. So the load of one range is spread over
-// all peers that cover it. A contact is found by its place and its peer. It takes 64 bytes, beside its record and its
-// name. A range without contacts takes nothing. Make a table with [NewContacts].
+// Contacts is a bounded table of contacts. Every range of our depth has a bucket of at most ContactsEach contacts. The
+// contacts that a peer keeps of a range depend on its place and theirs, not on the order of arrival. So the load of one
+// range is spread over all peers that cover it. A contact is found by its place and its peer. It takes 64 bytes, beside
+// its record and its name. A range without contacts takes nothing. Make a table with [NewContacts].
 type Contacts struct {
 	self    space.Place
 	bits    int       // depth of the buckets; 0: there are none
-	list    []Contact // by bucket, in the order of their ranges, and best first
-	caught  []conduct // of peers outside of the table that have denied, the earliest first; at most MaxContacts
+	list    []Contact // contacts by bucket, in the order of the ranges, and best first
+	caught  []conduct // conduct of peers outside of the table that have denied, the earliest first; at most MaxContacts
 	version uint64    // changes with every change of the table
 }
 

@@ -11,9 +11,9 @@ const (
 	briefDisbelief = rumourEvery
 )
 
-// failure records that a link claimed to hold tails of an origin and has not brought them. There are few failures.
+// failure records that a link claimed to hold tails of an origin and has not brought them.
 type failure struct {
-	until time.Duration // before then the link is not believed to hold more than we do
+	until time.Duration // time before which the link is not believed to hold more than we do
 	lasts bool          // it has not brought any tails since
 }
 

@@ -5,8 +5,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// alike returns the least and the greatest tag that share the first three bytes of the given tag. Short items name only
-// these.
+// alike returns the least and the greatest tag that share the first three bytes of the given tag. An abbreviated group
+// has only these of its tag.
 func alike(tag uint64) (first, last uint64) {
 	const rest = 1<<40 - 1
 	return tag &^ rest, tag | rest

@@ -19,7 +19,7 @@ import (
 // Config holds the parameters of a [Machine].
 type Config struct {
 	Self wire.PeerID                                        // this node; required
-	Seed summary.SeedTag                                    // of the network: only tails of summaries under it are traded
+	Seed summary.SeedTag                                    // seed of the network; tails under others are not traded
 	Sign func(message []byte) (signature []byte, err error) // nil: the node makes no tails
 	// Verify is called by [OpenTail]. It may return ErrUnverified: see [Unverified]. Required.
 	Verify func(origin string, message, signature []byte) error
@@ -55,7 +55,8 @@ type Limits struct {
 
 const (
 	tickEvery = 100 * time.Millisecond
-	// tellAfter is the time given to others to announce a number to a link before us; a random part of it is added.
+	// tellAfter is the time for which a new state is not announced to a link, because others may announce it there. A
+	// random part of it is added.
 	tellAfter = tickEvery
 	// rideAfter is the time for which a number then waits for a message that goes to the link anyway.
 	rideAfter = relayAfter
@@ -93,7 +94,7 @@ type Machine struct {
 	order    []wire.PeerID // peers of links, sorted
 	early    []early
 	pulse    time.Duration   // see Config.Pulse
-	lagging  map[uint64]*lag // by origin: links claim to hold a later state than we do
+	lagging  map[uint64]*lag // by tag: origins of which links claim to hold a later state than we do
 	late     lateness
 	lag      time.Duration // lag of the driver, at the last tick
 	rumoured time.Duration // when the last rumour was sent
@@ -468,7 +469,7 @@ func (m *Machine) about(from wire.PeerID, l *link, o *origin, it wire.TailItem, 
 	case needs && it.Number < o.number():
 		l.enqueue(o.tag, tell, m.now-rideAfter)
 	case m.covered(o):
-		pos.knows = true // by our silence
+		pos.knows = true // our silence tells the link so
 		l.know(o.tag, pos)
 	}
 }

@@ -28,7 +28,7 @@ type origin struct {
 	tag   uint64
 	epoch summary.Epoch
 
-	chain   []*Tail                      // in force: the first starts at state 0, each other where the one before ends
+	chain   []*Tail                      // tails in force: each starts where the one before ends, the first at state 0
 	held    int                          // number of fingerprints in chain
 	state   map[summary.Fingerprint]bool // sum of chain, see fold
 	doubt   time.Duration                // when this node or a link last could not reach it
@@ -78,8 +78,8 @@ func (o *origin) before(state uint32) (n int, ok bool) {
 	return 0, false
 }
 
-// since returns the signed tails that lead a peer on from a state. If no tail of the chain ends there, they follow the
-// last tail that the peer certainly has in force, too. They must not be changed.
+// since returns the signed tails that lead a peer on from a state. If no tail of the chain ends there, the result
+// follows the last tail that the peer certainly has in force, too. The caller must not change the tails.
 func (o *origin) since(state uint32) (out [][]byte) {
 	n, ok := o.before(state)
 	if !ok {
@@ -103,7 +103,8 @@ func (o *origin) common(state uint32) int {
 	return 0
 }
 
-// base is the base of the ranges: the greater it is, the fewer changes are repeated, and the more tails are in force.
+// base is the base of the ranges that tails cover: the greater it is, the fewer changes are repeated, and the more
+// tails are in force.
 const base = 8
 
 // covers returns the number of states that the tail to a state covers, if they fit: the largest power of base that

@@ -7,7 +7,7 @@ import (
 // MaxStep is the most changes that one [Changed] may bring: they fit into a tail.
 const MaxStep = 160
 
-// published begins the states of a new epoch of our own.
+// published begins our new epoch at state 0, and queues the announcement of that state for all links.
 func (m *Machine) published(h summary.Header) {
 	if h.Seed != m.cfg.Seed {
 		return

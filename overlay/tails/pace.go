@@ -42,9 +42,9 @@ func (l *link) waited(now, d time.Duration) {
 }
 
 // behind returns the lag of the driver: the median of the lags of links heard recently, or the quantile Limits.Behind.
-// Recently is within twice the longest time between two messages of a link that is paced.
-// All messages wait in the same queue, so a driver that is behind keeps all links waiting. A link that sends more than
-// its share waits alone.
+// A link was heard recently if its last message is at most twice as old as the longest pause between two messages of a
+// paced link. All messages wait in the same queue, so a driver that is behind keeps all links waiting. A link that
+// sends more than its share waits alone.
 func (m *Machine) behind() time.Duration {
 	var lags []time.Duration // lags that are not 0; in a simulation all are 0
 	none := 0

@@ -71,8 +71,8 @@ type Topology struct {
 	cfg        Config
 	neighbours map[wire.PeerID]*neighbour
 	linked     []wire.PeerID        // sorted
-	retry      map[int]agenda.Pause // by directory index: pause in which a peer is not chosen
-	audits     map[int]agenda.Pause // by directory index: pause in which a peer is not audited
+	retry      map[int]agenda.Pause // by directory index: pauses in which a peer is not chosen
+	audits     map[int]agenda.Pause // by directory index: pauses in which a peer is not audited
 	due        agenda.Agenda
 	spreading  spreading
 	within     func(*directory.Entry) bool // nil: the own range is everybody
