@@ -30,7 +30,7 @@ const (
 	// wantAsk is the number of peers asked at a time for more contacts, mostWants the number of times that a query may
 	// want more.
 	wantAsk   = 4
-	wantCost  = wantAsk * questionCost
+	wantCost  = wantAsk * questionCost // messages set aside for these questions
 	mostWants = 4
 	// mostAlike is the number of peers asked because they resemble this one. If each of them knows half of the similar
 	// peers, one in thirty is unknown to us and to four others. A party that makes up similar peers is asked no more often

@@ -14,8 +14,8 @@ import (
 const keepBack = 4
 
 // worthForwarding reports whether a query should be forwarded: there are no contacts of other ranges, and too few
-// holders are known. For Any, too few is none: linked peers may hold keys that no summary shows. For All, it is also
-// too few if the directory knows nothing of some peers, and contacts have not answered for all.
+// holders are known. For Any, too few means none: linked peers may hold keys that no summary shows. For All, holders
+// are also too few if the directory knows nothing of some peers, and contacts have not answered for all places.
 func (r *Router) worthForwarding(q *search) bool {
 	if q.Direct || q.hops <= 0 || r.settled(q) || len(q.cover.contacts) > 0 && !q.cover.poor {
 		return false

@@ -122,8 +122,8 @@ type Reason struct {
 	Probability float64 // probability that it holds the key; 0 for contacts and forwarding
 	Result      Result
 	Names       int           // number of peers named by a contact or a forwarded query
-	At          time.Duration // from the query's begin to the question
-	Took        time.Duration // from the question to the last answer, or until it was given up; 0: pending
+	At          time.Duration // time from the query's begin to the question
+	Took        time.Duration // time from the question to the last answer, or until it was given up; 0: pending
 	Bytes       int           // size of question and answers, as the host counts it; 0: not known
 	// Range is the range that a contact's answer counts for. It is valid if Ranged; only contacts that have answered
 	// have one.

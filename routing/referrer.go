@@ -12,7 +12,7 @@ import (
 // the query was forwarded to it, else a contact that was asked for candidates.
 type referrer struct {
 	question
-	index int // in search.referrers
+	index int // index in search.referrers
 	peer  wire.PeerID
 	child bool
 

@@ -20,7 +20,7 @@ type Claim struct {
 
 // Cover chooses peers, one after the other, for a set of keys.
 type Cover struct {
-	covered []bool // by key
+	covered []bool // by key: a chosen peer holds it
 	left    int    // keys not covered
 	peers   gains
 }
