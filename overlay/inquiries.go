@@ -64,8 +64,7 @@ func (o *Overlay) onNames(now time.Duration, from wire.PeerID, names wire.Names)
 	o.contactsNamed(from)
 }
 
-// learnPeer keeps a peer that another one names: as an entry if it is in our range, else as a contact. It returns the
-// kind of news.
+// learnPeer keeps a peer that another peer names, as an entry if it is in our range, else as a contact.
 func (o *Overlay) learnPeer(now time.Duration, from wire.PeerID, n wire.Named) region.News {
 	r := n.Record
 	if r.Peer == o.cfg.Self {

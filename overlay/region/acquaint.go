@@ -46,8 +46,7 @@ func (s *Region) Inquire(now time.Duration) (to wire.Record, q wire.Inquiry, ok 
 	return to, q, ok
 }
 
-// next chooses the peer to ask and the question. The search for our own range comes first, then a lookup of a meeting
-// place, then gossip.
+// next chooses the peer and the question: first to find our range, then to look up a meeting place, then by gossip.
 func (s *Region) next(now time.Duration) (to wire.Record, q wire.Inquiry, ok bool) {
 	if s.own() == nil || !s.due.Take(dueInquiry, now) {
 		return to, q, false
@@ -110,10 +109,9 @@ func (s *Region) reachable(all []*directory.Entry) (out []*directory.Entry) {
 	return out
 }
 
-// whomToAsk chooses the peer to ask in this round; near is set while peers of our range are wanted. A link costs no
-// connection, so each link is asked once before any stranger. Only a peer that knows no similar peer asks contacts: any
-// other finds more similar peers at meeting places. No peer is asked while its answer is awaited: of two answers only
-// the first would count.
+// whomToAsk chooses the peer to ask in this round; near: peers of our range are wanted. A link costs no connection, so
+// each is asked once before any stranger. Only a peer that knows no similar peer asks contacts: any other finds more
+// similar peers at meeting places. No peer is asked while its answer is awaited: only the first answer would count.
 func (s *Region) whomToAsk(similar []*directory.Entry, near bool) (wire.Record, bool) {
 	stranger := s.gossip.Stranger() || len(similar) == 0
 	if near && !stranger && s.gossip.Near() {

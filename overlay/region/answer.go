@@ -47,8 +47,7 @@ func (s *Region) Answer(from wire.PeerID, q wire.Inquiry) wire.Names {
 	return out
 }
 
-// namesNear returns peers of an asker's range, own, that it does not know: nearest first, at a distance of at most
-// within.
+// namesNear returns peers in the asker's range own that it does not know, nearest first, at distances up to within.
 func (s *Region) namesNear(own space.Range, within uint64, asker space.Place, from wire.PeerID, known map[uint32]uint16) []wire.Named {
 	news := func(l located) bool {
 		_, knows := known[uint32(l.place>>32)]
@@ -86,9 +85,9 @@ func nearness(asker space.Place, known map[uint32]uint16) uint64 {
 	return distances[space.Countable-1]
 }
 
-// namesOf returns peers of the ranges where an asker lacks contacts, one for each range, in random order, and no more
-// than most. Up to ContactsEach peers come before them: the widest that cover any of these ranges, and far more than
-// the asker covers.
+// namesOf returns peers of the ranges where an asker lacks contacts, one each, in random order, and in all no more than
+// most. Up to ContactsEach peers come first: the widest that cover any of these ranges, and far more than the asker
+// does.
 func (s *Region) namesOf(q wire.Inquiry, from wire.PeerID, most int) []wire.Named {
 	depth := min(max(q.Depth, 0), space.MaxBits)
 	if len(q.Lacks) == 0 || len(q.Lacks) != (1<<depth+7)/8 || most <= 0 {
@@ -149,8 +148,7 @@ func (s *Region) widest(q wire.Inquiry, from wire.PeerID, n int) (out []wire.Nam
 }
 
 // alike returns the summaries of the peers most similar to an asker, if they hold a larger part of its collection than
-// q.Least. Without the asker's summary it returns none. If there are more than directory.LookedAt entries, it compares
-// that many, from a random one on.
+// q.Least. Without the asker's summary it returns none. Of many entries it compares only some, see someOthers.
 func (s *Region) alike(from wire.PeerID, q wire.Inquiry, known map[uint32]uint16) []wire.Parts {
 	asker := s.directory.Lookup(from)
 	if asker == nil || asker.Held() == nil || asker.Old() || q.Least == math.MaxUint16 {

@@ -46,10 +46,9 @@ const (
 	whole = 0.8
 )
 
-// Depth returns the least depth at which the origins of a range fit into the room. The parameter origins is their
-// number in the whole network; now is the present depth. A range of depth 0 may use all of the room, because nothing is
-// kept beside it. The present depth stays as long as its range neither overflows nor could be twice as wide with room
-// to spare.
+// Depth returns the least depth at which the origins of a range fit into the room. The number origins counts the whole
+// network; now is the present depth. Depth 0 may use all of the room, because nothing is kept beside its range. The
+// present depth stays while its range neither overflows nor could be twice as wide with room to spare.
 func Depth(now int, m Means, origins float64) int {
 	room := m.Room()
 	fits := func(depth int) bool {

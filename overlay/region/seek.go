@@ -21,8 +21,7 @@ type seeker struct {
 const (
 	// seekFor is the time after its start for which a peer seeks.
 	seekFor = 30 * time.Second
-	// seekEvery is the time between two questions, and seekNewEvery the time between two questions to peers without a
-	// connection.
+	// seekEvery is the time between two questions, seekNewEvery the time between two to unlinked peers.
 	seekEvery    = 500 * time.Millisecond
 	seekNewEvery = 2 * seekEvery
 	// seekVain is the number of questions in a row without a new peer, after which no peer is asked a second time.
@@ -50,9 +49,8 @@ func (s *Region) seeking(now time.Duration) bool {
 	return s.directory.Room() < littleRoom && now-s.begun < seekFor && !s.seeker.over
 }
 
-// seek chooses the peer to ask for peers nearer to us. Connected peers come first, and of these the one asked longest
-// ago. If the last question brought nobody, the nearest of the others follow. No peer is asked while its answer is
-// awaited.
+// seek chooses the peer to ask for peers nearer to us. Connected peers come first, the one asked longest ago in front.
+// If the last question brought nobody, the nearest others follow. A peer whose answer is awaited is passed over.
 func (s *Region) seek(now time.Duration) (to wire.Record, ok bool) {
 	k := &s.seeker
 	k.over = k.over || k.at > 0 && s.depth > 0 && !s.Starting(now)

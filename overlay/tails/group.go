@@ -5,8 +5,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// alike returns the least and the greatest tag that share the first three bytes of the given tag. An abbreviated group
-// has only these of its tag.
+// alike returns the least and the greatest tag with the given tag's first three bytes, which [wire.Abbreviate] keeps.
 func alike(tag uint64) (first, last uint64) {
 	const rest = 1<<40 - 1
 	return tag &^ rest, tag | rest

@@ -66,8 +66,7 @@ const (
 	gone            // the origin cannot be reached
 )
 
-// enqueue queues a message about an origin for a link. If one is queued already, it gets the larger kind and the
-// earlier time of the two.
+// enqueue queues a message about an origin for a link. A queued one gets the larger kind and the earlier time of both.
 func (l *link) enqueue(tag uint64, how due, at time.Duration) {
 	if d, before := l.due[tag]; before {
 		how, at = max(how, d.how), min(at, d.at)

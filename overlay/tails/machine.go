@@ -55,8 +55,7 @@ type Limits struct {
 
 const (
 	tickEvery = 100 * time.Millisecond
-	// tellAfter is the time for which a new state is not announced to a link, because others may announce it there. A
-	// random part of it is added.
+	// tellAfter is the time, plus a random part, in which others may announce a state to a link before we announce it.
 	tellAfter = tickEvery
 	// rideAfter is the time for which a number then waits for a message that goes to the link anyway.
 	rideAfter = relayAfter
@@ -339,8 +338,8 @@ func (m *Machine) forget(tag uint64) {
 	m.origins.remove(tag)
 }
 
-// release removes an origin's tails from the counts and the holders. It drops what is due to links about the origin,
-// their rumours of it, and their feeds.
+// release removes an origin's tails from the counts and the holders, and the origin from the due, rumours and feeds of
+// links.
 func (m *Machine) release(o *origin) {
 	m.held -= o.held
 	m.leaves(o, false)

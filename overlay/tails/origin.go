@@ -12,8 +12,7 @@ const (
 	// maxChain is the most changes that the tails of an epoch carry, maxSegments the most tails in force at a time.
 	maxChain    = 2048
 	maxSegments = wire.MaxItemTails
-	// tailsPerSecond is the number of tails of one origin that are accepted in a second, tailBurst the number after a
-	// pause.
+	// tailsPerSecond is the number of tails of one origin accepted in a second, tailBurst the number after a pause.
 	tailsPerSecond = 20
 	tailBurst      = 60
 	// rateAfter is the time for which an origin's tails are refused after too many came, roomAfter the time after a
@@ -103,8 +102,7 @@ func (o *origin) common(state uint32) int {
 	return 0
 }
 
-// base is the base of the ranges that tails cover: the greater it is, the fewer changes are repeated, and the more
-// tails are in force.
+// base is the base of the ranges that tails cover. A greater base repeats fewer changes, and keeps more tails in force.
 const base = 8
 
 // covers returns the number of states that the tail to a state covers, if they fit: the largest power of base that

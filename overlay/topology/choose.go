@@ -43,8 +43,7 @@ type Known struct {
 	// which needs a neighbour; else 0. Place returns the place of an entry.
 	Parts, Depth int
 	Place        func(*directory.Entry) space.Place
-	// Starting is set while our range may soon change: then neither links into the range nor most other links would be
-	// of use.
+	// Starting is set while our range may soon change: links into it would be of no use, nor most others.
 	Starting bool
 }
 
@@ -102,8 +101,7 @@ func (t *Topology) candidates(now time.Duration, peers Peers, k Kind, may func(*
 	return out
 }
 
-// eligible reports whether an entry is a candidate for kind k. An entry with refuted claims is no candidate for
-// Similar.
+// eligible reports whether an entry is a candidate for kind k. Refuted entries are not eligible for Similar.
 func (t *Topology) eligible(now time.Duration, e *directory.Entry, k Kind, may func(*neighbour) bool) bool {
 	if e == nil || e.Record().Envelope == nil || now < t.retry[e.Index()].End() || e.Covered() ||
 		k == Similar && e.Refuted() || k == Ranged && !t.within(e) {
@@ -152,8 +150,7 @@ func (t *Topology) rangedSlots(peers Peers) int {
 	return max(region.RangeLinks/2, region.RangeLinks-theirs)
 }
 
-// keepFor returns the least time that a neighbour by overlap is kept. It is longer where gossip keeps finding slightly
-// better ones.
+// keepFor returns the least time that a neighbour by overlap is kept: longer where gossip keeps finding better ones.
 func (t *Topology) keepFor() time.Duration {
 	if t.within != nil {
 		return keepLonger

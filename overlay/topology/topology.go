@@ -237,8 +237,7 @@ func (t *Topology) Renewed(index int) {
 	}
 }
 
-// Refuted notes that a peer's claims were shown to be false: the next choice gives up its slot by overlap, if it has
-// one.
+// Refuted notes that a peer's claims were shown to be false. The next choice drops it as a neighbour by overlap.
 func (t *Topology) Refuted(now time.Duration) { t.due.By(dueSwap, now) }
 
 // Estimated notes that estimates of overlap have changed.
