@@ -36,8 +36,7 @@ type referrer struct {
 	reported int // messages that it claims to have used, at most reserved
 }
 
-// refer adds the referrer v, which is asked for names. Its answer is awaited until the time until; why explains the
-// question.
+// refer adds the referrer v, which is asked for names. Its answer is awaited until a time; why explains the question.
 func (r *Router) refer(q *search, v referrer, until time.Duration, why Reason) {
 	v.peer, v.index, v.proved = why.Peer, len(q.referrers), r.proved(why.Peer)
 	v.question = question{state: asking, since: r.now, until: until, reason: q.explain(r.now, why)}

@@ -20,8 +20,7 @@ const (
 	nameWork = 4 * messageWork
 )
 
-// newGate returns a gate for the requests of others. It limits messages, and searches open at a time; work is
-// [Limits.Work].
+// newGate returns a gate for the requests of others. It limits messages and open searches; work is [Limits.Work].
 func newGate(work float64) *admission.Gate {
 	return admission.New(admission.Config{
 		Links:     admission.Pool{Work: work / 2, Slots: int(work * 160)},
