@@ -32,7 +32,7 @@ type Overlay struct {
 // The tasks that are done only when due.
 const (
 	dueTick   = iota // budgets are credited, and waiting messages are sent
-	dueChoice        // the entries are gone through, and neighbours are chosen
+	dueChoice        // entries are tidied, and neighbours are chosen
 	dueTasks         // number of tasks
 )
 

@@ -299,7 +299,7 @@ func (t *Contacts) Denied(at space.Place, peer string) { t.judge(at, peer, 1, 0)
 // Proved records that a peer named a peer that proved to hold the key. The peer may be outside of the table.
 func (t *Contacts) Proved(at space.Place, peer string) { t.judge(at, peer, 0, 1) }
 
-// judge adds to the conduct of a peer, in the table or outside.
+// judge adds denials and right answers to the conduct of a peer, in the table or outside.
 func (t *Contacts) judge(at space.Place, peer string, denials, right int32) {
 	if !t.change(at, peer, func(c *Contact) bool { c.Denials += denials; c.Right += right; return false }) {
 		c := t.outside(peer)
@@ -317,7 +317,7 @@ func (t *Contacts) Conduct(at space.Place, peer string) (denials, right int32) {
 	return c.denials, c.right
 }
 
-// outside returns what is remembered of a peer outside of the table; zero if nothing is.
+// outside returns the conduct remembered of a peer outside of the table; zero if there is none.
 func (t *Contacts) outside(peer string) (c conduct) {
 	if i := t.caughtAt(peer); i >= 0 {
 		c = t.caught[i]

@@ -24,7 +24,7 @@ type link struct {
 	soonest  time.Duration // nothing in due is due before then
 	stated   time.Duration // when it last sent the state of its own tails
 	pulse    agenda.Pause  // pause until the state of our own tails is sent to it again
-	outdated bool          // what is known of it was too old: its state is asked for
+	outdated bool          // our knowledge of it was too old: its state is asked for
 	again    time.Duration // when messages that may have been lost are, or were, repeated
 	muted    time.Duration // its messages are ignored before then
 	doubted  time.Duration // start of the time in which doubts are counted

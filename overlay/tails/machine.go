@@ -74,7 +74,7 @@ const (
 	overheadBytes = 40 // a message costs a line at least this many bytes of headers below the stream
 )
 
-// Machine is the machine. Make one with [New]. Not safe for concurrent use.
+// Machine makes, keeps and trades tails. Make one with [New]. It is not safe for concurrent use.
 type Machine struct {
 	cfg     Config
 	now     time.Duration

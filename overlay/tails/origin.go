@@ -44,7 +44,7 @@ type origin struct {
 // group returns the group that names the origin's epoch.
 func (o *origin) group() group.ID { return group.New(o.tag, o.epoch) }
 
-// number returns the state that the chain leads to.
+// number returns the number of the state that the chain leads to.
 func (o *origin) number() uint32 {
 	if len(o.chain) == 0 {
 		return 0

@@ -45,7 +45,7 @@ func sorted(fps []summary.Fingerprint) []summary.Fingerprint {
 	return slices.Compact(out)
 }
 
-// check returns an error if t is not valid. Its lists are sorted.
+// check returns an error if t, whose lists are sorted, is not valid.
 func (t *Tail) check() error {
 	if t.number <= t.from {
 		return fmt.Errorf("tails: tail %d after %d: %w", t.number, t.from, summary.ErrMalformed)
