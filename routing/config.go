@@ -57,7 +57,7 @@ type Config struct {
 	Prior float64
 	// Poor is the expected number of false matches (Σf) above which a query asks peers that know more precisely; 0: 4.
 	Poor float64
-	// PoorAll is the same for All queries, which would probe every false match; 0: 1.
+	// PoorAll replaces Poor for All queries, which would probe every false match; 0: 1.
 	PoorAll float64
 	// Useless is the expected number of false matches above which a contact's answer does not replace own probing. It also
 	// bounds the false matches expected among the names given to an asker. 0: 16.

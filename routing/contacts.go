@@ -42,7 +42,7 @@ const (
 type covering struct {
 	poor     bool // the directory covers all, and contacts know it, or a range of it, more precisely
 	begun    bool
-	over     bool // all contacts were asked, and none is under way
+	over     bool // all contacts were asked, and no answer is awaited
 	contacts []region.Contact
 	matches  []float64 // false matches that each contact of role Precise expects; these contacts come first
 	deep     int       // median depth of the contacts' ranges

@@ -26,7 +26,7 @@ type Query struct {
 	Direct   bool          // this node alone asks: nobody forwards the query
 	Budget   int           // most messages, forwarding included; 0: Config.BudgetAny or BudgetAll, and BudgetContacts
 	Fresh    time.Duration // greatest age of knowledge that replaces a question; 0: [Config.Fresh]. Below 0: none does
-	Deadline time.Duration // on the core's clock; 0: [Config.Timeout] from now
+	Deadline time.Duration // instant on the core's clock; 0: [Config.Timeout] from now
 }
 
 // MaxKey is the longest key, in bytes.

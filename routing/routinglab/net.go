@@ -171,7 +171,7 @@ func (v *view) known() []wire.PeerID {
 	return v.sorted
 }
 
-// Candidates finds the key by its fingerprint among those that the net's nodes hold or claim.
+// Candidates returns the known peers whose modelled summaries match the key with fingerprint f.
 func (v *view) Candidates(_ []byte, f summary.Fingerprint) []overlay.Candidate {
 	var out []overlay.Candidate
 	for _, p := range v.known() {
