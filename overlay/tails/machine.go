@@ -57,7 +57,7 @@ const (
 	tickEvery = 100 * time.Millisecond
 	// tellAfter is the time, plus a random part, in which others may announce a state to a link before we announce it.
 	tellAfter = tickEvery
-	// rideAfter is the time for which a number then waits for a message that goes to the link anyway.
+	// rideAfter is the time for which the announcement then waits for a message that goes to the link anyway.
 	rideAfter = relayAfter
 	// lostPause is the time from a loss until messages to the link are repeated. It doubles, up to mostLost times, with
 	// each loss that follows a repetition within the same time.

@@ -75,7 +75,7 @@ type Topology struct {
 	audits     map[int]agenda.Pause // by directory index: pauses in which a peer is not audited
 	due        agenda.Agenda
 	spreading  spreading
-	within     func(*directory.Entry) bool // nil: the own range is everybody
+	within     func(*directory.Entry) bool // reports whether an entry is in our range; nil: the range is everybody
 	started    time.Duration
 	acts       []Act
 }
@@ -237,7 +237,7 @@ func (t *Topology) Renewed(index int) {
 	}
 }
 
-// Refuted notes that a peer's claims were shown to be false. The next choice drops it as a neighbour by overlap.
+// Refuted notes that a peer's claims were shown to be false. The next choice drops the peer as a neighbour by overlap.
 func (t *Topology) Refuted(now time.Duration) { t.due.By(dueSwap, now) }
 
 // Estimated notes that estimates of overlap have changed.
