@@ -38,7 +38,7 @@ type search struct {
 	extra    int           // confirmations at a time beyond those that could suffice (Any)
 	patience time.Duration // time before the next hedge
 	hedgeAt  time.Duration
-	spent    int           // messages, including those set aside for children
+	spent    int           // messages taken off the budget, including those set aside for children
 	vain     int           // messages of these spent on names in doubt
 	short    bool          // a peer was not asked for want of budget
 	relied   bool          // knowledge replaced some questions

@@ -32,7 +32,7 @@ func (r *Router) selfConfirmed(q *search, a *referrer, records []wire.Record) Re
 	return Holds
 }
 
-// spoken sets whether a candidate is being asked for candidates.
+// spoken sets whether the candidate p is being asked for names now.
 func (q *search) spoken(p wire.PeerID, now bool) {
 	if i, ok := q.index[p]; ok {
 		q.candidates[i].spoken = now
