@@ -17,7 +17,7 @@ const (
 	redialMost     = 90 * time.Second // the longest pause after failed dials
 	refusedFor     = time.Minute      // time before a peer that was full, or whose claims were refuted, is chosen again
 	refusedMost    = 30 * time.Minute // the longest such time: it doubles with each refusal in a row
-	connectsATime  = 2                // most new connections in one round, besides those of spread neighbours
+	connectsATime  = 2                // most new connections in one round, besides a swap and spread neighbours
 	settledOrigins = 3 * time.Second  // no new origin for this time: the samples are in, and overlaps can be compared
 	latestChoice   = 20 * time.Second // from this time after the start, new origins delay the comparison no more
 	acceptWithin   = 30 * time.Second // a neighbour that has not accepted within this time is given up
