@@ -60,8 +60,8 @@ type announcer struct {
 	many     bool          // the waiting changes are more than the driver remembers
 	building bool          // an epoch under the present seed is being made
 	tailing  bool          // a tail is being made
-	told     time.Duration // when the last tail was made
-	tailed   bool          // a tail was made before
+	told     time.Duration // when the last tail was asked for
+	tailed   bool          // a tail was asked for before
 	epochs   schedule
 
 	previous      schedule
@@ -155,7 +155,7 @@ func (m *Machine) carried(in event.Input) {
 	}
 }
 
-// published notes that an epoch was made, and its number of keys. It sets the pause after one under the previous seed.
+// published notes that an epoch was made, and its number of keys. Under the previous seed, it sets the next pause.
 func (m *Machine) published(h summary.Header) {
 	a := &m.announcer
 	if h.Seed == m.seed {
@@ -167,7 +167,7 @@ func (m *Machine) published(h summary.Header) {
 }
 
 // notPublished records that an epoch could not be made. It makes all keys count as waiting changes, so that the next
-// one is due soon.
+// epoch is due soon.
 func (m *Machine) notPublished(in NotPublished) {
 	a := &m.announcer
 	if in.Seed == m.seed {

@@ -42,7 +42,7 @@ type Machine struct {
 	machines [3]stepped // in the order of event.Machines; nil: not there
 	effects  []event.Effect
 	wakes    [5]wake // next wake of each machine, of the announcer and of the formats
-	said     wake    // the last one returned as an event.Wake
+	said     wake    // the last wake returned as an event.Wake
 }
 
 // wake is an instant, or none.

@@ -15,7 +15,7 @@ const settled = time.Minute
 // formats decides in which format a peer writes messages for all.
 type formats struct {
 	newest, written wire.Format
-	since           time.Duration // when a linked peer was last seen not to read the newest
+	since           time.Duration // when a linked peer was last seen not to read the newest format
 }
 
 func newFormats(newest wire.Format) formats {
@@ -23,12 +23,12 @@ func newFormats(newest wire.Format) formats {
 	return formats{newest: newest, written: max(newest-1, wire.FirstFormat)}
 }
 
-// Writes returns the format in which the peer writes messages for all, such as a summary. It is the one before the
+// Writes returns the format in which the peer writes messages for all, such as a summary. It is the format before the
 // newest, until all linked peers have read the newest for a minute. A message to a single peer may be in another
 // format: see overlay.Reads.
 func (m *Machine) Writes() wire.Format { return m.formats.written }
 
-// heardFormat records the newest format that a peer reads.
+// heardFormat goes back to the format before the newest if a linked peer cannot read the newest.
 func (m *Machine) heardFormat(p wire.PeerID, reads wire.Format) {
 	if f := &m.formats; reads < f.newest && slices.Contains(m.Overlay.Linked(), p) {
 		f.since = m.now

@@ -26,8 +26,8 @@ type Taken struct {
 	Peer            string
 	Group           string // address group of the peer, as in package admission; "": not known
 	Neighbour, Mesh bool
-	Busy            bool          // a stream on it is open
-	Age, Idle       time.Duration // since it began; since it was last used
+	Busy            bool          // a stream on the link is open
+	Age, Idle       time.Duration // times since the link began and since it was last used
 }
 
 // rank orders taken links: neighbours keep their places before the mesh, and the mesh before others.
@@ -45,8 +45,8 @@ func (t Taken) rank() int {
 func (t Taken) group() string { return cmp.Or(t.Group, "peer "+t.Peer) }
 
 // Yields returns the peer whose taken link gives way to a newcomer of an address group; ok is false if none does. A
-// link younger than two seconds stays. So does one of another group that has no more links than the newcomer's. If the
-// largest group has at least two more, the youngest of its least important links goes. Otherwise the oldest kept links
+// link younger than two seconds stays. So does a link of another group that has no more links than the newcomer's. If
+// the largest group has at least two more, the youngest of its least important links goes. Else the oldest kept links
 // of neighbours, and then of the mesh, stay. Of the other links, those not in use go first, and of these the longest
 // unused. It reorders the links. O(n log n).
 func Yields(taken []Taken, kept int, group string) (p string, ok bool) {

@@ -24,11 +24,11 @@ const GoodbyeTime = 200 * time.Millisecond
 const (
 	settle  = 500 * time.Millisecond // time from the first change after a quiet time to a new epoch
 	moving  = 3 * time.Second        // least time between epochs if only addresses change
-	enough  = 1000                   // changes of one key in this many make an epoch due
-	overdue = 2 * time.Minute        // most time that fewer changes wait for more
+	enough  = 1000                   // an epoch is due once one key in this many has changed
+	overdue = 2 * time.Minute        // longest time that fewer changes wait for more
 
 	// restAfter bounds the processor time for epochs under a previous seed, each of which reads all keys. The pause
-	// after one is restAfter times as long as its making.
+	// after an epoch is restAfter times as long as its making.
 	restAfter = 50
 
 	never = time.Duration(1<<63 - 1)
@@ -39,21 +39,21 @@ const (
 // one without changes that lasted at least the spacing.
 type schedule struct {
 	changes int           // number of changes that wait for an epoch
-	since   time.Duration // when the first of them occurred
-	urgent  bool          // only an epoch can carry them
+	since   time.Duration // when the first of these changes occurred
+	urgent  bool          // only an epoch can carry these changes
 	carried bool          // tails have carried changes since the last epoch
-	tailed  time.Duration // when they carried the first of these changes
+	tailed  time.Duration // when a tail carried the first of these changes
 	moved   bool          // the addresses that go with the epoch have changed
 	movedAt time.Duration
 
 	begun   bool          // there was an epoch before
-	last    time.Duration // when the last one was begun
-	life    time.Duration // lifetime of the last one
-	keys    int           // number of keys in the last one
+	last    time.Duration // when the last epoch was begun
+	life    time.Duration // lifetime of the last epoch
+	keys    int           // number of keys in the last epoch
 	spacing time.Duration // least time between epochs
 }
 
-// wait sets the number of changes that wait for an epoch, with those that waited before.
+// wait sets the number of changes that wait for an epoch, including the changes that waited before.
 func (s *schedule) wait(now time.Duration, changes int, urgent bool) {
 	if s.changes == 0 {
 		s.since = now

@@ -109,7 +109,7 @@ func (m *Machine) answered(in event.Answered) {
 	}
 }
 
-// pulse returns the least time between two messages that tell a link the position of the node's own tails, if the link
+// pulse returns the least time between two messages that tell a linked peer the position of our tails, if the peer
 // asks for them.
 func (m *Machine) pulse() time.Duration {
 	line := m.Overlay.LineOut()
