@@ -28,6 +28,7 @@ func Addresses(p, here peer.AddrInfo) []string {
 	return out
 }
 
+// order ranks an address: lower ranks come first. local tells whether the address is of a peer on this machine.
 func order(a ma.Multiaddr, local bool) int {
 	_, err := a.ValueForProtocol(ma.P_CIRCUIT)
 	switch {

@@ -48,14 +48,14 @@ type Status struct {
 	ID      string `json:"id"`
 	Version string `json:"version,omitempty"`
 	Keys    int    `json:"keys"`
-	Epoch   string `json:"epoch,omitempty"` // of the last summary
+	Epoch   string `json:"epoch,omitempty"` // epoch of the node's last summary
 	node.Figures
 	Reach     Reach             `json:"reach"`
 	Bootstrap map[string]string `json:"bootstrap,omitempty"` // state of each bootstrap peer, see Standing
 	Refused   map[string]uint64 `json:"refused"`
 	Dropped   map[string]uint64 `json:"dropped"`
 	Removals  string            `json:"removals,omitempty"` // a mark that changes when keys are removed
-	Mirror    *Mirror           `json:"mirror,omitempty"`   // absent: there is none
+	Mirror    *Mirror           `json:"mirror,omitempty"`   // absent: there is no mirror
 }
 
 // Standing returns a text for the error of a bootstrap peer: that it is full, is of another network, does not answer,
@@ -102,10 +102,10 @@ type Peer struct {
 	Bytes     int     `json:"bytes"`
 	Rate      float64 `json:"false_positive_rate"`
 
-	Addresses []string `json:"addresses"` // of its connections; without one, those of its signed record
+	Addresses []string `json:"addresses"` // addresses of its connections; without one, those of its signed record
 	// How the peer is known: inbound or outbound (the direction of a connection), hello, summary
 	Known  []string `json:"known_by"`
-	Chosen string   `json:"chosen_by,omitempty"` // why it is a neighbour: overlap, near, random, inbound, …
+	Chosen string   `json:"chosen_by,omitempty"` // why the peer is a neighbour: overlap, near, random, inbound, …
 	Agent  string   `json:"agent,omitempty"`     // the program that the peer claims to run, with its version
 }
 
@@ -184,8 +184,8 @@ func (a *api) similar(w http.ResponseWriter, r *http.Request) error {
 
 // Overlap estimates the overlap of two nodes' collections.
 type Overlap struct {
-	Keys        [2]float64        `json:"keys"`   // of the first and the second
-	Common      estimate.Interval `json:"common"` // keys of both
+	Keys        [2]float64        `json:"keys"`   // numbers of keys of the first and the second
+	Common      estimate.Interval `json:"common"` // number of keys of both
 	Jaccard     float64           `json:"jaccard"`
 	Containment float64           `json:"containment"` // share of the first's keys that the second has
 	Saturated   bool              `json:"saturated"`   // no estimate is possible
@@ -253,13 +253,13 @@ func (a *api) connect(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, map[string]string{"connected": info.ID.String()})
 }
 
-// Changed counts the keys of a request, and those of them that it added or removed.
+// Changed counts the keys of a request, and the keys that it added or removed.
 type Changed struct {
-	Keys    int `json:"keys"`    // in the request
+	Keys    int `json:"keys"`    // keys in the request
 	Changed int `json:"changed"` // keys that were added or removed
 }
 
-// addKeys refuses unknown parameters, because a misspelt "private" must not publish the keys.
+// addKeys adds the keys of a request. It refuses unknown parameters: a misspelt "private" must not publish the keys.
 func (a *api) addKeys(w http.ResponseWriter, r *http.Request) error {
 	parameters := r.URL.Query() // a form, which curl -d declares, would take the body
 	for name := range parameters {
@@ -306,6 +306,7 @@ type Has struct {
 	Has bool   `json:"has"`
 }
 
+// hasKeys answers with a line for each key of the request: whether the node holds the key.
 func (a *api) hasKeys(w http.ResponseWriter, r *http.Request) error {
 	keys, err := readKeys(r)
 	if err != nil {

@@ -40,13 +40,13 @@ type FindEnd struct {
 type Asked struct {
 	Peer        string  `json:"peer"`
 	Why         string  `json:"why"`
-	Probability float64 `json:"probability"` // estimated before: that the peer holds the key
+	Probability float64 `json:"probability"` // estimate before the question that the peer holds the key
 	Result      string  `json:"result"`
 	Names       int     `json:"names,omitempty"`
 	At          float64 `json:"at_ms"` // time from the beginning of the query to the question
 	// Time from the question to its last answer, or until it was given up; 0: still waiting
 	Took  float64 `json:"took_ms"`
-	Bytes int     `json:"bytes,omitempty"` // of the messages, question and answers together
+	Bytes int     `json:"bytes,omitempty"` // bytes of the messages, question and answers together
 	// If the peer was asked for names: the range that its answer counts for, as the first bits of its places, or all
 	Range string `json:"range,omitempty"`
 }

@@ -17,7 +17,7 @@ type JoinEnd struct {
 	Candidates int     `json:"candidates"` // keys that all peers together sent
 	Filters    int     `json:"filter_bytes"`
 	Keys       int     `json:"key_bytes"`
-	Moved      int     `json:"moved_bytes"` // filters and keys
+	Moved      int     `json:"moved_bytes"` // bytes of filters and keys
 	Shipping   int     `json:"all_bytes"`   // bytes that sending all keys would have taken
 	Elapsed    float64 `json:"elapsed_ms"`
 }
@@ -56,6 +56,7 @@ func (a *api) join(w http.ResponseWriter, r *http.Request) error {
 // maxJoined is the most peers of a join, because the filters of all are in memory at the same time.
 const maxJoined = 32
 
+// joinPeers returns the peers that a request names, each once.
 func joinPeers(r *http.Request) (out []peer.ID, err error) {
 	texts := r.URL.Query()["peer"]
 	if len(texts) == 0 || len(texts) > maxJoined {

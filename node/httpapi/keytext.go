@@ -54,7 +54,7 @@ func ParseKey(text string) ([]byte, error) {
 	return key, nil
 }
 
-const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/=" // of CIDs, all multibases
+const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/=" // characters of CIDs
 
 // mayBeCID rules out most texts that are not CIDs: those that are too short, or have characters that no CID has.
 func mayBeCID(text string) bool {

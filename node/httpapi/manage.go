@@ -68,6 +68,7 @@ func (a *api) shutdown(w http.ResponseWriter, _ *http.Request) error {
 	return err
 }
 
+// logLevel sets the level of the program's log, if the request has one, and answers with the level.
 func (a *api) logLevel(w http.ResponseWriter, r *http.Request) error {
 	if a.Level == nil {
 		return fault{http.StatusNotImplemented, errors.New("this program's log has one level")}

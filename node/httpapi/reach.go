@@ -49,8 +49,8 @@ func reach(h host.Host) Reach {
 	return reachOf(h.Addrs(), reachable, unreachable, a.Reachability())
 }
 
-// reachOf tells how other peers reach a host. told are the addresses that peers learn; reachable and unreachable are
-// those of them that others have reached, and have tried in vain. verdict is libp2p's own judgement.
+// reachOf tells how other peers reach a host. told are the addresses that peers learn. Of these, others have reached
+// the reachable ones, and have tried the unreachable ones in vain. verdict is libp2p's own judgement.
 func reachOf(told, reachable, unreachable []ma.Multiaddr, verdict network.Reachability) Reach {
 	r := Reach{Addresses: []string{}}
 	var public []ma.Multiaddr

@@ -112,7 +112,7 @@ func record(info peer.AddrInfo) *types.PeerRecord {
 	return r
 }
 
-// FindPeers returns the certified addresses of a peer, if this node knows them.
+// FindPeers returns the addresses of a peer that Node.FindPeer knows: certified ones, or else those of a connection.
 func (d delegated) FindPeers(ctx context.Context, p peer.ID, _ int) (iter.ResultIter[*types.PeerRecord], error) {
 	info, err := d.node.FindPeer(ctx, p)
 	if err != nil {

@@ -87,7 +87,7 @@ var readTime = 20 * time.Second
 // The most time for writing an answer, unless the handler sets another.
 const (
 	writeTime = 10 * time.Minute // a profile may take minutes
-	soonTime  = 10 * time.Second // for an answer that is there at once
+	soonTime  = 10 * time.Second // time for an answer that is there at once
 )
 
 // Serve answers requests on l until ctx ends. Requests under way then have two seconds to end.
@@ -223,7 +223,7 @@ func (a *api) ready(w http.ResponseWriter, r *http.Request) error {
 }
 
 // enter takes a place for a request; nil: there is none. evict is called when the place goes to an address group, or
-// an address in it, that has fewer.
+// an address in it, that has fewer places.
 func (a *api) enter(r *http.Request, evict func()) *admission.Slot {
 	who := admission.Principal{Peer: r.RemoteAddr} // all clients of a unix socket are one
 	if at, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
@@ -341,6 +341,7 @@ type fault struct {
 
 func (f fault) Unwrap() error { return f.error }
 
+// fail answers with an error and the HTTP status that fits it. It logs errors with a status of 500 or above.
 func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status := http.StatusInternalServerError
 	var f fault
