@@ -19,7 +19,7 @@ import (
 const (
 	Begin = 100 * time.Microsecond // negotiating the protocol of a stream
 	Frame = 20 * time.Microsecond  // reading a frame of a connection
-	// Byte is for reading a byte. [Muxer] charges it; on connections without a Muxer, [Stream.Reading] returns it.
+	// Byte is the price of reading a byte. [Muxer] charges it; on connections without one, [Stream.Reading] returns it.
 	Byte      = 100 * time.Nanosecond
 	Open      = 100 * time.Microsecond // opening a stream, whatever is sent on it
 	Key       = 40 * time.Microsecond  // looking up a key, on a disk if need be
@@ -83,7 +83,7 @@ func Principal(n network.Network, p peer.ID) admission.Principal {
 }
 
 // Enter takes a place for a stream that a peer has opened; ok is false if there is none. Leave must follow. Enter's
-// table calls evict when the place goes to a peer that has fewer. evict must not block.
+// table calls evict when the place goes to a peer that has fewer places. evict must not block.
 func (t *Table) Enter(c network.Conn, evict func()) (s *Stream, ok bool) {
 	s = t.Of(c)
 	s.evict, s.slot = evict, t.gate.Take(s.who, evict)

@@ -17,9 +17,9 @@ import (
 // time as fast as they arrive.
 type Muxer struct{ *yamux.Transport }
 
-// Times without a byte after which the end that has dialled pings, a moment before TCP would do so, and the other end does,
-// should that one not. Yamux by itself pings from both ends each half a minute, to measure the round trip. Its first
-// measurement is enough.
+// Times without a byte after which an end pings. The end that has dialled pings first, a moment before TCP would. The
+// other end pings only if no such ping comes. Yamux by itself pings from both ends each half a minute, to measure the
+// round trip. Its first measurement is enough.
 const (
 	pingTime, latePingTime = 29 * time.Second, 45 * time.Second
 	measureTime            = 24 * time.Hour

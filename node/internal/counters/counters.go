@@ -29,8 +29,8 @@ type Counters struct {
 	forgiven float64 // most offences of a peer at a time that are forgiven
 
 	mu      sync.Mutex
-	refused map[string]uint64 // by reason
-	dropped map[string]uint64 // by queue
+	refused map[string]uint64 // messages refused, by reason
+	dropped map[string]uint64 // items dropped, by queue
 	peers   *simplelru.LRU[peer.ID, *record]
 	totals  map[protocol.ID]*Traffic
 	logged  time.Time
@@ -111,6 +111,7 @@ func (c *Counters) Blamed() map[peer.ID]uint64 {
 	return out
 }
 
+// now returns the number of the peer's offences that are not forgiven yet.
 func (r record) now(now time.Time) float64 {
 	return max(0, r.offences-now.Sub(r.at).Seconds()/fades.Seconds())
 }

@@ -87,7 +87,7 @@ func New() *Inbox {
 }
 
 // Command hands a command to the loop, and waits until the loop has taken it. If a context ends first, nothing is
-// handed over. The error is ctx's, or the cause of the end of node.
+// handed over. The error is ctx's, or the cause with which the context node ended.
 func (b *Inbox) Command(ctx, node context.Context, c any) error {
 	if ctx.Err() == nil && node.Err() == nil {
 		select {
@@ -124,12 +124,12 @@ func (b *Inbox) Request(ctx context.Context, what any) error {
 // Message is a decoded message of pubsub or of tails.
 type Message struct {
 	From      peer.ID
-	Bytes     int // on the wire
+	Bytes     int // size on the wire
 	Catalogue []wire.Item
 	Group     group.ID
 	Tails     []wire.TailItem
 	Opened    bool // the signatures of the tails were verified
-	// Receives what the turn leaves to be verified; it has room for that. nil: nobody waits
+	// Channel with room for what the turn of the loop leaves to be verified; nil: nobody waits for that
 	Took      chan<- Unverified
 	Parts     *wire.Parts // nil: the message is a catalogue or tails
 	Transport event.Transport
@@ -141,7 +141,7 @@ type Message struct {
 type Unverified struct {
 	Items      []tails.Unverified
 	Signatures []Signature
-	Took       chan<- Unverified // channel of the stream that waits for it; nil: none waits
+	Took       chan<- Unverified // channel of the stream that waits for these; nil: no stream waits
 }
 
 // Signature is a signature of a tail, to be verified.

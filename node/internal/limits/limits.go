@@ -12,11 +12,11 @@ import (
 type Limits struct {
 	Core     func(*core.Config) // changes the core's configuration; nil: it stays
 	Work     float64            // factor of the work, and the streams, that others may cause; 0: 1
-	Dials    int                // of a peer that cannot be dialled, for one question; 0: 1
-	Addrs    int                // of a record, that are dialled, of which at most one is by a relay; 0: 8
-	Offences float64            // that are forgiven to a peer; 0: 20
-	Claim    int                // keys that the other end of a join may claim, whatever its summary; 0: none
-	Stray    int                // keys of the other end of a join that need not be in the filter that it was sent; 0: none
+	Dials    int                // dials for one question, of a peer that cannot be dialled; 0: 1
+	Addrs    int                // addresses of a record that are dialled, at most one of them by a relay; 0: 8
+	Offences float64            // offences of a peer that are forgiven at a time; 0: 20
+	Claim    int                // keys that the other end of a join may always claim; 0: its summary decides
+	Stray    int                // keys that the other end of a join may send although its filter lacks them; 0: none
 }
 
 // Defaulted returns the limits with the defaults in place of zero values.

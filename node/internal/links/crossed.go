@@ -46,13 +46,13 @@ func Forgive(h host.Host, p peer.ID) {
 	}
 }
 
-// Failed reports whether a recent dial of a peer's address has failed, other than by its time.
+// Failed reports whether a recent dial of a peer's address has failed, other than by running out of time.
 func Failed(h host.Host, p peer.ID, a ma.Multiaddr) bool {
 	b := backoff(h)
 	return b != nil && b.Backoff(p, a)
 }
 
-// backoff returns what a host remembers of failed dials; nil: nothing.
+// backoff returns the host's memory of failed dials; nil: it has none.
 func backoff(h host.Host) *swarm.DialBackoff {
 	if s, ok := h.Network().(interface{ Backoff() *swarm.DialBackoff }); ok {
 		return s.Backoff()

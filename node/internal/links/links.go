@@ -113,7 +113,7 @@ func (t *Table) excess(made, taken int) int { return made - (t.most - min(taken,
 
 // Evicted names a peer whose connection or link gave way to another.
 type Evicted struct {
-	Peer peer.ID // nobody gave way if it is ""
+	Peer peer.ID // "": nobody gave way
 	Made bool    // this node had made the connection
 }
 
@@ -236,9 +236,9 @@ func (t *Table) room(p peer.ID, group string, now time.Time) (instead peer.ID, o
 	return t.yielding(group, now)
 }
 
-// Link makes the connection to p one of a link. wanted reports whether this node asked for the link: then there is
-// always room. group is p's address group, as in package admission. Link returns the peer whose link gives way to it,
-// if any. Only links that have lasted for two seconds give way. Neighbours and the mesh keep three quarters of the
+// Link records a link on the connection to p, if there is room. If this node asked for the link, wanted is true, and
+// there is always room. group is p's address group, as in package admission. Link returns the peer whose link gives
+// way, if any. Only links that have lasted for two seconds do so. Neighbours and the mesh keep three quarters of the
 // places. But if a group has at least two more links than p's, one of its links gives way, even a neighbour's. So each
 // place in the last quarter, one at least, takes a newcomer every two seconds.
 func (t *Table) Link(p peer.ID, group string, wanted bool, now time.Time) (instead peer.ID, ok bool) {

@@ -37,7 +37,7 @@ type remote struct {
 	mesh  bool       // the peer is in the mesh
 	full  bool       // pubsub's own queue to the peer was full
 	kept  [][]byte   // the newest waiting catalogues, oldest first
-	sent  [][]byte   // the newest ones sent on the present stream, oldest first; nil: none since the link ended
+	sent  [][]byte   // the newest catalogues sent on the present stream, oldest first; nil: none since the link ended
 }
 
 func newPeers() peers {
@@ -61,7 +61,7 @@ func (c *peers) tidy(p peer.ID) {
 
 // opened records whether pubsub has a stream to a peer. When the stream ends, pubsub forgets the peer's subscription.
 // Catalogues sent on that stream may be lost, so they wait again: two ends that dial at once lose a stream that way.
-// They lose their asks: most of the parts have arrived, and the core asks again for the rest. opened returns the
+// Their asks are removed: most of the parts have arrived, and the core asks again for the rest. opened returns the
 // number of catalogues dropped for lack of room.
 func (c *peers) opened(p peer.ID, open bool) (dropped int) {
 	c.mu.Lock()
@@ -134,7 +134,7 @@ func (c *peers) AnyPlain() bool {
 	return false
 }
 
-// keep adds a catalogue to those waiting for a peer. It returns the number of the oldest that were dropped for it.
+// keep adds a catalogue to those waiting for a peer. It returns the number of old catalogues dropped for it.
 func (c *peers) keep(p peer.ID, catalogue []byte) (dropped int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -194,7 +194,7 @@ func (c *peers) refused(p peer.ID, catalogue []byte) (dropped int) {
 		return 0
 	}
 	o.full = true
-	if len(o.sent) > 0 { // else it was too long to be kept
+	if len(o.sent) > 0 { // else the catalogue was too long to be kept
 		o.sent = o.sent[:len(o.sent)-1]
 	}
 	o.kept, dropped = newest(append([][]byte{catalogue}, o.kept...), mostKeptBytes)

@@ -22,8 +22,8 @@ func (m *Mesh) Meet(p peer.ID) {
 // patience is the time after which pubsub should retry what it tries only once by itself.
 const patience = 3 * time.Second
 
-// meetAgain lets pubsub try again to open streams, until it succeeds. Pubsub does not retry by itself: not if the peer
-// was only just starting when the stream was opened, nor if it had only a relayed connection then. Pubsub also misses
+// meetAgain lets pubsub try again to open the missing streams, until it has them. Pubsub does not retry if the peer
+// was only just starting at the first attempt, nor if there was only a relayed connection then. Pubsub also misses
 // peers that connect before it has subscribed to the host's events.
 func (m *Mesh) meetAgain() {
 	for {
@@ -70,8 +70,8 @@ func (m *Mesh) Updated(ev event.EvtPeerProtocolsUpdated) {
 	}
 }
 
-// EventBus returns the bus that pubsub subscribes to: the host's, but for news of peers' protocols. The mesh alone emits
-// these, on a bus of its own. On the host's bus it would wait for every slow subscriber there.
+// EventBus returns the bus that pubsub subscribes to: the host's, but for changes of peers' protocols. Only the mesh
+// emits these changes, on its own bus. On the host's bus it would wait for every slow subscriber.
 func (h watchedHost) EventBus() event.Bus { return meetings{h.Host.EventBus(), h.m.bus} }
 
 type meetings struct {

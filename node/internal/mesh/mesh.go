@@ -46,11 +46,11 @@ const (
 	PlainID protocol.ID = "/venn" + pubsub.GossipSubID_v12
 
 	maxRPC        = 2 * wire.MaxPartsRPC // most bytes of an RPC that pubsub reads: a node's longest, and room
-	strangerRPC   = 4 << 10              // the same for a peer without a link: a subscription and a graft, and room
+	strangerRPC   = 4 << 10              // most bytes of an RPC without a link: a subscription, a graft, room
 	rpcQueue      = 512                  // most RPCs that wait for one peer; pubsub's default is 32, and it drops more
 	groupTTL      = 4                    // heartbeats that pubsub keeps a group; the node empties its state at once
 	maxGroups     = 1 << 14              // most groups that peers may begin between two heartbeats; default 255
-	maxGroupsPeer = 1 << 12              // the same for one peer; default 8
+	maxGroupsPeer = 1 << 12              // most groups that one peer may begin; default 8
 )
 
 // extension is pubsub's extension for partial messages. Its state has no content: it is emptied after every use.
@@ -65,13 +65,13 @@ type Config struct {
 	Tasks       *tasks.Group
 	Counters    *counters.Counters
 	Inbox       *inbox.Inbox
-	Now         func() time.Duration                                  // on the core's clock
-	Admit       *admit.Table                                          // delays messages until their sender may cause the work
+	Now         func() time.Duration                                  // returns the time on the core's clock
+	Admit       *admit.Table                                          // delays messages until a peer may cause work
 	Linked      func(peer.ID) bool                                    // reports whether hello was said with the peer
 	Link        func(peer.ID)                                         // makes a link of the connection to the peer
 	Refuse      func(from peer.ID, reason string, err error)          // counts a peer's misbehaviour
 	OpenSample  func(author peer.ID, b []byte) (inbox.Message, error) // verifies an ordinary message
-	MessageRate float64                                               // bytes a second of others' ordinary messages
+	MessageRate float64                                               // most bytes a second of ordinary messages
 	Options     []pubsub.Option                                       // options besides the mesh's own
 }
 
@@ -90,8 +90,8 @@ type Mesh struct {
 
 	closing atomic.Bool // no stream is opened any more
 
-	bus       event.Bus     // on which pubsub learns of peers' protocols
-	protocols event.Emitter // emits that news
+	bus       event.Bus     // bus on which pubsub learns of peers' protocols
+	protocols event.Emitter // emits changes of these protocols on bus
 }
 
 // outgoing is a message to send: a partial message for one peer; or, without a group, the report that the peer
@@ -103,7 +103,7 @@ type outgoing struct {
 	message         []byte
 }
 
-const outboxSize = 1024
+const outboxSize = 1024 // most outgoing messages that wait
 
 // New returns a mesh. Messages sent before Start wait until then.
 func New(cfg Config) *Mesh {
@@ -375,7 +375,7 @@ func (m *Mesh) gossip(_ string, _ []byte, _ []peer.ID, states map[peer.ID]struct
 func (m *Mesh) inspect(from peer.ID, rpc *pubsub.RPC) error {
 	m.cfg.Counters.Count(from, ProtocolID, 0, sizeRPC(rpc))
 	if len(rpc.GetControl().GetGraft()) > 0 {
-		// It grafts only links. Its hello may still be on the way, and a refused graft is never repeated.
+		// A peer grafts only links. Its hello may still be on the way, and a refused graft is never repeated.
 		m.cfg.Link(from)
 	}
 	if subs := rpc.GetSubscriptions(); len(subs) > 0 {
@@ -400,8 +400,8 @@ var (
 	errSize  = errors.New("mesh: partial message over the limit")
 )
 
-// check returns the fault of a partial message. Unknown groups, and unknown uses of a group, are those of a later
-// version.
+// check returns the fault of a partial message. Unknown groups, and unknown uses of a group, come from a later
+// version: the error is then wire.ErrLater.
 func (m *Mesh) check(p *pb.PartialMessagesExtension) error {
 	catalogue := string(p.GroupID) == wire.CatalogueGroup
 	switch {

@@ -3,7 +3,6 @@
 // A message goes out whole and in order, or is lost. The owner learns of a loss when the next message goes out, at the
 // latest. If a peer does not read for too long, its stream ends. A goroutine runs only while there is something to
 // send. Only the latest stream of each peer is read.
-// stream is read, the latest.
 package pipes
 
 import (
@@ -63,6 +62,7 @@ func (p *Pipes) Send(to peer.ID, message []byte) {
 	}
 }
 
+// queue adds a message to those that wait for a peer; false if too many wait. If no goroutine writes, it starts one.
 func (p *Pipes) queue(to peer.ID, message []byte) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -195,7 +195,7 @@ func (p *Pipes) Serve(s *streams.Stream) error {
 	return s.Each(p.cfg.Limit, func(message []byte) error { return p.cfg.Take(s, message) })
 }
 
-// enter makes a stream the one that is read from its peer. It resets the one before.
+// enter records a stream as the only one read from its peer, and resets the peer's earlier stream.
 func (p *Pipes) enter(s *streams.Stream) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -99,7 +99,7 @@ func (s *Stream) Pay(work time.Duration) error {
 // if the stream ends first.
 func (s *Stream) PayLate(work time.Duration) error { return s.admitted.PayLate(s.ctx, work) }
 
-// Wait waits for one of the given places, which are not those of streams. evict is called when the place goes to
+// Wait waits for one of the given places, for example those of joins. evict is called when the place goes to
 // another peer. The error is ctx's.
 func (s *Stream) Wait(ctx context.Context, places *admission.Slots, evict func()) (*admission.Slot, error) {
 	return s.admitted.Wait(ctx, places, evict)

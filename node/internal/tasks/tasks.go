@@ -25,7 +25,7 @@ func (t *Group) Enter() bool {
 // Leave counts the caller out.
 func (t *Group) Leave() { t.wg.Done() }
 
-// Run starts f, unless the node closes.
+// Run starts f in a goroutine, unless the group is closed, and reports whether it did.
 func (t *Group) Run(f func()) bool {
 	if !t.Enter() {
 		return false
