@@ -17,8 +17,8 @@ import (
 // use; nodes of one process may share one.
 type Cache struct {
 	envelopes  *lru.Cache[[sha256.Size]byte, opened]
-	signatures *lru.Cache[[sha256.Size]byte, struct{}] // good ones
-	count      atomic.Int64                            // of envelopes verified
+	signatures *lru.Cache[[sha256.Size]byte, struct{}] // good signatures
+	count      atomic.Int64                            // number of envelopes verified
 }
 
 // signaturesEach is the number of signatures remembered for each envelope; together they take some 150 bytes.

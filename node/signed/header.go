@@ -75,7 +75,7 @@ func verifyHeader(envelope []byte) (payload []byte, signer string, err error) {
 	if !bytes.Equal(e.PayloadType, headerCodec) {
 		return nil, "", fmt.Errorf("%w: header of type %q", ErrSignature, e.PayloadType)
 	}
-	if again, err := e.Marshal(); err != nil || !bytes.Equal(again, envelope) { // such as fields that nobody signed
+	if again, err := e.Marshal(); err != nil || !bytes.Equal(again, envelope) { // it may have unsigned fields
 		return nil, "", fmt.Errorf("%w: header in an envelope not of the canonical form", ErrSignature)
 	}
 	id, err := peer.IDFromPublicKey(e.PublicKey)

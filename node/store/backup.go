@@ -28,8 +28,8 @@ const (
 	itemPrivateKey = 2
 	itemPeer       = 3 // length of the id in one byte, the id, the value of /peers/<id>
 
-	maxItem   = 1 << 14
-	maxKey    = 1 << 10
+	maxItem   = 1 << 14 // most bytes of an item's content
+	maxKey    = 1 << 10 // most bytes of a key
 	itemsOnce = 1 << 14 // items written to the datastore in one batch
 )
 
@@ -148,6 +148,7 @@ type restorer struct {
 	waiting int
 }
 
+// item puts an item into the batch of its kind. It commits all batches once itemsOnce items wait.
 func (w *restorer) item(kind byte, p []byte) (err error) {
 	if err := w.ctx.Err(); err != nil {
 		return err

@@ -144,7 +144,7 @@ type groupWriter struct {
 	present map[string]bool       // whether each key is held after the changes of this group
 	before  map[string]held       // state of these keys before the group
 	added   []summary.Fingerprint // fingerprints added to the mirror
-	removed []summary.Fingerprint // to remove from the mirror
+	removed []summary.Fingerprint // fingerprints to remove from the mirror
 	grown   int                   // keys added less keys removed
 }
 
@@ -154,7 +154,7 @@ type held struct {
 	was bool
 }
 
-// fail records that a write failed.
+// fail records that a write failed with err, and returns err wrapped in ErrFailed.
 func (s *Store) fail(err error) error {
 	err = fmt.Errorf("%w: %w", ErrFailed, err)
 	s.failed.Store(&err)
@@ -209,6 +209,7 @@ func (s *Store) recover(ctx context.Context) error {
 	return nil
 }
 
+// write puts the changes of a group into one batch, then commits and syncs it.
 func (g *groupWriter) write(group []*change) (err error) {
 	if g.batch, err = g.s.ds.Batch(g.ctx); err != nil {
 		return err

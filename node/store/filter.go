@@ -74,8 +74,8 @@ func (s *Store) save(ctx context.Context) error {
 	return s.put(ctx, savedName, v.encode())
 }
 
-// openFilter loads the saved filter, or else makes one from the keys. It first marks the saved one as outdated,
-// because the keys may change.
+// openFilter loads the saved filter, or else makes a filter from the keys. It first marks the saved filter as
+// outdated, because the keys may change.
 func (s *Store) openFilter(ctx context.Context) error {
 	mark, err := s.ds.Get(ctx, savedName)
 	if err != nil && !errors.Is(err, ds.ErrNotFound) {
