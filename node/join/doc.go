@@ -7,6 +7,6 @@
 // leaves exactly the intersection. Filters travel coded: they take a few per cent of the bytes of the sets, in vain if
 // the sets are equal. The result is exact with any filters; they only decide how many bytes move.
 //
-// The package does no I/O: it asks a [Source] for each of the three steps. [Listing] is one over keys on this machine.
-// A network has its own, with a Listing doing the work at its far end.
+// The package does no I/O: it asks a [Source] for each of the three steps. [Listing] is a Source of local keys. A
+// network has a Source of its own, with a Listing doing the work at its far end.
 package join

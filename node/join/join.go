@@ -36,7 +36,7 @@ func KeyBytes(n int) int { return len(binary.AppendUvarint(nil, uint64(n))) + n 
 
 // Report counts what a join moved. Bytes are those of filters and keys, without the framing of a network.
 type Report struct {
-	Params     bloom.Params // of the collected filters
+	Params     bloom.Params // parameters of the collected filters
 	Blocks     int          // blocks of the AND that were sent back
 	Estimated  float64      // estimated keys in common, from the filters; +Inf if their AND is full
 	Candidates int          // keys sent by all sources together
@@ -50,9 +50,9 @@ type Report struct {
 func (r Report) Moved() int { return r.Collected + r.Returned + r.KeysMoved }
 
 // Join returns the keys that all sources hold, in increasing order. p is the form of the collected filters. If only
-// its Hasher is set, [Plan] chooses the form. In each step all sources are asked at once, but for the keys the
-// smallest set goes first. When one fails, the others are cancelled. Errors of sources come back wrapped with the
-// number of the source.
+// its Hasher is set, [Plan] chooses the form. In each step all sources are asked at once, except that the smallest set
+// sends its keys before the others. When one source fails, the others are cancelled. Errors of sources come back
+// wrapped with the number of the source.
 func Join(ctx context.Context, sources []Source, p bloom.Params) ([][]byte, Report, error) {
 	if len(sources) == 0 {
 		return nil, Report{}, ErrNoSources

@@ -51,7 +51,7 @@ func planned(p bloom.Params, sizes []wire.JoinSize) float64 {
 		and *= share
 	}
 	bytes += float64(len(sizes) * codedBytes(m, and))
-	for _, s := range sizes { // the source's keys that are in the AND by chance
+	for _, s := range sizes { // bytes of the source's keys that are in the AND by chance
 		own := fill(p.BlockBits, float64(s.Keys*p.Hashes))
 		if own > 0 {
 			bytes += float64(float64(s.Bytes) * math.Pow(and/own, float64(p.Blocks*p.Hashes)))
@@ -66,7 +66,7 @@ func codedBytes(m int, fill float64) int {
 	return header + p.CodedBytes(min(m, int(math.Round(float64(m)*fill))))
 }
 
-// worthwhileBlocks returns the number of blocks of the AND with which the fewest bytes still move: the AND to every
+// worthwhileBlocks returns the number of the AND's blocks for which the fewest bytes must still move: the AND to every
 // source, and the keys in the answers. Keys in common move in any case. A source's other keys are in the AND by
 // chance: each of their bits is set in the source's filter, and in the AND as often as any other of the filter's bits.
 func worthwhileBlocks(and *bloom.Filter, filters []*bloom.Filter, sizes []wire.JoinSize, common float64) int {
