@@ -16,10 +16,10 @@ import (
 	"github.com/venn-p2p/venn/routing"
 )
 
-// maxWithin bounds the time for a query of another peer, whatever it asks for.
+// maxWithin is the longest time for which this node works on another peer's query, even if the query allows more.
 const maxWithin = 60 * time.Second
 
-// reply is the queue of the core's answers for a waiting stream. The loop closes answers behind the last one.
+// reply is the queue of the core's answers for a waiting stream. The loop closes the channel after the last answer.
 type reply struct {
 	answers chan wire.Message
 	gone    context.Context // ends when the stream no longer waits
@@ -32,11 +32,11 @@ type asked struct {
 	from     peer.ID
 	group    string // address group of the peer
 	question wire.Message
-	held     keyCheck // the key store's answer for a query's key
+	held     keyCheck // whether the key store holds the key of a query
 	reply    reply
 }
 
-// keyCheck is the key store's answer for a key. It is fetched outside the loop, which must not wait for a disk.
+// keyCheck tells whether the key store holds a key. It is made outside the loop, which must not wait for a disk.
 type keyCheck struct {
 	key []byte
 	has bool
@@ -80,7 +80,7 @@ func priced[Q any](price time.Duration) func(Q) time.Duration {
 	return func(Q) time.Duration { return price }
 }
 
-// put sends a question to a connected peer on a new stream of a protocol, and calls answers to read from the stream.
+// put sends a question to a connected peer on a new stream of a protocol. Then the function answers reads the stream.
 // ctx limits only the time to open the stream.
 func (n *Node) put(ctx context.Context, p peer.ID, id protocol.ID, question wire.Message, answers func(*streams.Stream) error) (err error) {
 	s, err := n.streams.Open(ctx, p, id)
@@ -115,8 +115,8 @@ func (n *Node) serveQuery(s *streams.Stream, q wire.Query) error {
 	return n.relay(s, asked{question: q, held: holds}, maxAnswers, q.Within+time.Second)
 }
 
-// relay hands a peer's question to the loop, and sends the core's answers on the stream until the last one, at most for
-// the time within. answers is the number of answers that may wait to be sent.
+// relay hands a peer's question to the loop, and sends the core's answers on the stream until the last one. It gives up
+// after the time within. answers is the number of answers that may wait to be sent.
 func (n *Node) relay(s *streams.Stream, q asked, answers int, within time.Duration) error {
 	ctx, cancel := context.WithTimeout(s.Context(), within)
 	defer cancel()
@@ -157,7 +157,7 @@ func sendAnswer(s *streams.Stream, a wire.Answer) error {
 	return s.Send(a.Append(nil))
 }
 
-// ask has a question of the core put to a peer. Confirmations to one peer go together.
+// ask has a question of the core's sent to a peer. Confirmations for one peer are sent in batches.
 func (l *loop) ask(e event.Ask) {
 	if _, confirms := e.Question.(wire.HaveRequest); confirms {
 		l.confirm(e)
@@ -166,7 +166,7 @@ func (l *loop) ask(e event.Ask) {
 	l.n.tasks.Run(func() { l.n.ask(e) })
 }
 
-// ask puts a question to a peer, and hands the result to the loop.
+// ask sends a question to a peer, and hands the answer, or the lack of one, to the loop.
 func (n *Node) ask(e event.Ask) {
 	a := event.Answered{Ask: e}
 	var err error
@@ -186,7 +186,7 @@ func (n *Node) ask(e event.Ask) {
 }
 
 // query sends a query to a peer and returns the last answer, with its size in bytes. Earlier answers of a search go to
-// the loop at once. The messages of an answer that names candidates are joined to one answer.
+// the loop at once. The messages of an answer that names candidates are joined into one.
 func (n *Node) query(e event.Ask, q wire.Query) (all wire.Answer, size int, err error) {
 	if err := n.reachContact(e.To, q.Within, errandOf(e)); err != nil {
 		return all, 0, err
@@ -202,7 +202,7 @@ func (n *Node) query(e event.Ask, q wire.Query) (all wire.Answer, size int, err 
 	return all, size, err
 }
 
-// reachContact connects to a peer that is asked for candidates, if there is no link.
+// reachContact connects to the peer of a record. Without an envelope it does nothing: there must be a connection.
 func (n *Node) reachContact(to wire.Record, within time.Duration, e errand) error {
 	if len(to.Envelope) == 0 {
 		return nil
@@ -212,11 +212,11 @@ func (n *Node) reachContact(to wire.Record, within time.Duration, e errand) erro
 	return n.reach(ctx, to, e)
 }
 
-// maxAnswers is the largest number of messages of one answer: one for each holder, and the last.
+// maxAnswers is the largest number of messages that answer one query: one for each holder, and the final one.
 const maxAnswers = routing.MaxNamesAll + 1
 
-// answersTo sends a query and calls take with each answer, up to the final one. size is the answer's size in bytes;
-// that of the first answer includes the question.
+// answersTo sends a query and calls take with each answer, up to the final one. size is the answer's size in bytes; the
+// first size includes the question.
 func (n *Node) answersTo(p peer.ID, q wire.Query, take func(a wire.Answer, size int)) error {
 	ctx, cancel := context.WithTimeout(n.ctx, q.Within)
 	defer cancel()

@@ -67,14 +67,15 @@ func (n *Node) audit(a event.Audit) {
 	n.in.Result(n.ctx, event.Outcome{Peer: a.Of.Peer, Hits: hits, Misses: len(claimed) - hits})
 }
 
-// keySample is some of the node's keys, drawn at random from all. It lists them once an hour at most, because that
-// takes a while.
+// keySample keeps some of the node's keys, drawn at random from all. It lists all keys once an hour at most, because a
+// listing takes a while.
 type keySample struct {
 	mu   sync.Mutex
 	keys [][]byte
 	made time.Time
 }
 
+// of returns the sample. It draws a new one if the sample is older than sampleLife.
 func (s *keySample) of(n *Node) ([][]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -37,7 +37,7 @@ func (n *Node) Remove(ctx context.Context, keys ...[]byte) (removed int, err err
 	return removed + private, err
 }
 
-// change gives keys to f as inTurns does, and has f's changes announced.
+// change does what inTurns does, and has the changes that f makes announced.
 func (n *Node) change(ctx context.Context, keys [][]byte, f func([][]byte) (int, error)) (changed int, err error) {
 	changed, err = n.inTurns(ctx, keys, func(some [][]byte) (int, error) { return n.unannounced.change(some, f) })
 	if changed > 0 {
@@ -46,8 +46,8 @@ func (n *Node) change(ctx context.Context, keys [][]byte, f func([][]byte) (int,
 	return changed, err
 }
 
-// inTurns gives keys to f, which changes a key store, atOnce at a time. It returns the number of changes. If the length
-// of any key is not allowed, it does not call f.
+// inTurns calls f, which changes a key store, with up to atOnce keys at a time. It returns the number of changes. If
+// the length of any key is not allowed, it does not call f.
 func (n *Node) inTurns(ctx context.Context, keys [][]byte, f func([][]byte) (int, error)) (changed int, err error) {
 	if err := checkKeys(keys); err != nil {
 		return 0, err

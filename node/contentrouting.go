@@ -19,8 +19,8 @@ var (
 var errNoCID = errors.New("node: undefined CID")
 
 // Provide adds the key that c names: c's multihash, whatever its version and codec. Others learn of it as with Add.
-// broadcast has no meaning here, since no announcement is made of a single key. The errors are those of Add, and one
-// for a CID that is not defined.
+// The flag broadcast has no effect, because single keys are not announced. The errors are those of Add, and one for a
+// CID that is not defined.
 func (n *Node) Provide(ctx context.Context, c cid.Cid, _ bool) error {
 	if !c.Defined() {
 		return errNoCID
@@ -35,13 +35,13 @@ func (n *Node) ProvideMany(ctx context.Context, keys []mh.Multihash) error {
 	return err
 }
 
-// StartProviding does ProvideMany without a context, in the form that providers for a DHT have. Keys held need no
-// second announcement, so force has no meaning here. Its errors are those of Add.
+// StartProviding does what ProvideMany does, with the parameters of a DHT's provider. The flag force has no effect,
+// because keys that are held need no second announcement. Its errors are those of Add.
 func (n *Node) StartProviding(_ bool, keys ...mh.Multihash) error {
 	return n.ProvideMany(n.ctx, keys)
 }
 
-// ProvideOnce does StartProviding: a key held stays announced, at no further cost, until StopProviding.
+// ProvideOnce does what StartProviding does: a held key stays announced, at no further cost, until StopProviding.
 func (n *Node) ProvideOnce(keys ...mh.Multihash) error { return n.ProvideMany(n.ctx, keys) }
 
 // Clear would drop keys that wait to be announced. None waits: it returns 0.
@@ -119,7 +119,7 @@ func (n *Node) FindProvidersAsync(ctx context.Context, c cid.Cid, count int) <-c
 	return out
 }
 
-// tellOf publishes, when a query is over, events for the peers that it asked, if ctx is registered for query events.
+// tellOf waits until a query is over and publishes events for the peers asked, if ctx is registered for query events.
 func tellOf(ctx context.Context, r *Results) {
 	if !routing.SubscribesToQueryEvents(ctx) {
 		return

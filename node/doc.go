@@ -1,8 +1,8 @@
 // Package node runs a venn node on a libp2p host. It advertises a summary of its keys over pubsub, and collects the
 // summaries of others within the declared bandwidth. It keeps neighbours, and finds the holders of a key.
 //
-// The decisions are those of packages overlay and routing; this package carries them out. One goroutine, the loop, owns
-// them. Streams, pubsub's callbacks and the API hand it their inputs through bounded queues (see inbox). Other
+// Packages overlay and routing decide, and this package does what they decide. One goroutine, the loop, owns their
+// state. Streams, pubsub's callbacks and the API hand it their inputs through bounded queues (see inbox). Other
 // goroutines carry out its orders, and report back the same way. All of them end with Close.
 //
 // Two peers are linked when they have said hello on a connection. Connections made only for questions, such as whether

@@ -47,7 +47,8 @@ func (c *config) checkStore() error {
 	return nil
 }
 
-// useStore makes the node keep keys, private keys and epochs in s. If s is nil, what no option keeps is in memory.
+// useStore makes the node keep keys, private keys and epochs in s. Without s, keys for which no option gives a place
+// are kept in memory, and the clock numbers the epochs unless the key store does.
 func (c *config) useStore(s *store.Store) {
 	if s != nil {
 		c.store, c.keys, c.private = s, s, s.Private()
@@ -89,10 +90,10 @@ func (n *Node) closeStore() error {
 
 const (
 	saveEvery = 10 * time.Second // time between two savings of the peers known
-	saveTime  = 5 * time.Second  // longest time to save them: a busy machine may need it
-	maxWarm   = 8                // peers of the last run that are dialled at the start
+	saveTime  = 5 * time.Second  // longest time of one saving: a busy machine may need it
+	maxWarm   = 8                // most peers of the last run that are dialled at the start
 
-	savedInTurn = 256
+	savedInTurn = 256 // most peers read from the directory in one turn of the loop
 )
 
 // warm returns the peers of the last run to dial at the start: its neighbours, then others, maxWarm at most.
@@ -159,7 +160,7 @@ func (n *Node) saveKnown() {
 	}
 }
 
-// known returns the peers whose summary and record are held. It takes savedInTurn entries in a turn of the loop.
+// known returns the peers whose summary and record are held. It reads up to savedInTurn of them in a turn of the loop.
 func (n *Node) known(ctx context.Context) (out []store.Peer, err error) {
 	for from, more := 0, true; more && err == nil; more = from > 0 {
 		err = n.view(ctx, func(l *loop) {

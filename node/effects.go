@@ -63,14 +63,14 @@ func (l *loop) carryOut(e event.Effect) {
 	}
 }
 
-// show tells watchers of keys that more is known of a peer: by a tail, or by its summary.
+// show tells all watchers that the node has learned more of a peer's keys: from a tail if tail is true, else a summary.
 func (l *loop) show(p wire.PeerID, tail bool) {
 	for w := range l.watchers {
 		w.show(p, tail)
 	}
 }
 
-// learn counts parts learned.
+// learn counts the bytes of parts learned. Parts that came as a delta are counted apart.
 func (l *loop) learn(e event.Learned) {
 	if e.Fallback {
 		l.fallbacks++
@@ -114,7 +114,7 @@ func (n *Node) addrInfo(r wire.Record) peer.AddrInfo {
 	return info
 }
 
-// answer hands the core's answer to the stream that waits for it.
+// answer hands the core's answer to the stream that waits for it. If its queue is full, the stream gets no more.
 func (l *loop) answer(e event.Answer) {
 	r, ok := l.replies[e.Request]
 	if !ok {

@@ -19,25 +19,25 @@ import (
 type EvtSummaryLearned struct {
 	Origin peer.ID
 	Epoch  summary.Epoch
-	Parts  int // of the summary that are held now, from its first on; 1 or more
+	Parts  int // number of the summary's parts that are held now, from its first on; 1 or more
 }
 
-// EvtTailLearned tells that the node knows of more changes of an origin since its summary. The origin is the node
+// EvtTailLearned tells that the node knows more changes of an origin's keys since its summary. The origin is the node
 // itself when it published a tail of its own.
 type EvtTailLearned struct {
 	Origin         peer.ID
-	Epoch          summary.Epoch // of the summary
-	Number         uint32        // of the latest tail, from 1 in each epoch
-	Added, Removed int           // keys since the summary
+	Epoch          summary.Epoch // epoch of the summary
+	Number         uint32        // number of the latest tail, from 1 in each epoch
+	Added, Removed int           // numbers of keys added and removed since the summary
 }
 
 // EvtSummaryPublished tells that the node made a new summary of its own.
 type EvtSummaryPublished struct {
-	Seed  uint32 // its number
+	Seed  uint32 // number of the seed
 	Epoch summary.Epoch
-	Keys  int // in the summary
+	Keys  int // number of keys in the summary
 	Parts int
-	Bytes int // of all parts, on the wire, without the signed header
+	Bytes int // size of all parts on the wire, without the signed header
 }
 
 // EvtLinkOpened tells that the node and a peer have said hello.

@@ -16,7 +16,7 @@ const (
 	writing
 )
 
-// noted notes how a use of the key store ended, and returns err.
+// noted records whether err shows a failing key store, logs it if that is new, and returns err or a wrapped err.
 func (n *Node) noted(kind int, err error) error {
 	if errors.Is(err, counting.ErrOverflow) { // the key is at fault, not the store
 		return err
@@ -34,7 +34,7 @@ func (n *Node) noted(kind int, err error) error {
 	return err
 }
 
-// fault returns why the key store fails; nil: it does not.
+// fault returns the error with which the key store fails; nil: it works.
 func (n *Node) fault() error {
 	if s := n.cfg.store; s != nil && s.Fault() == nil && n.faults[writing].Load() != nil {
 		_ = n.noted(writing, nil) // the store has repeated the write by itself

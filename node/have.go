@@ -15,16 +15,17 @@ import (
 	"github.com/venn-p2p/venn/routing"
 )
 
-// confirming stands for a batch of confirmations under way to a peer. next has the ones that wait until it is over.
+// confirming stands for a batch of confirmations under way to a peer. Those in next wait until the batch is over.
 type confirming struct{ next []event.Ask }
 
+// confirmed is the result of a batch of confirmations.
 type confirmed struct {
 	peer  peer.ID
-	begun time.Duration // when it was asked
+	begun time.Duration // when the batch was sent
 	asked []event.Ask
 	has   []bool
 	rtt   time.Duration
-	bytes int // of question and answer together, divided by the number of keys
+	bytes int // size of question and answer together, divided by the number of keys
 	err   error
 }
 
@@ -48,7 +49,7 @@ func keysAsked(batch []event.Ask) [][]byte {
 	return keys
 }
 
-// confirmAll sends one batch.
+// confirmAll sends a peer one batch of confirmations. The loop gets the result.
 func (l *loop) confirmAll(p peer.ID, batch []event.Ask) {
 	keys := keysAsked(batch)
 	e := errandOf(batch[0])
@@ -64,6 +65,7 @@ func (l *loop) confirmAll(p peer.ID, batch []event.Ask) {
 	})
 }
 
+// confirmed gives the core the results of a batch. Then it sends the next batch, without the queries that are over.
 func (l *loop) confirmed(r confirmed) {
 	if r.err == nil {
 		l.n.host.Peerstore().RecordLatency(r.peer, r.rtt)
@@ -98,7 +100,7 @@ func haveBytes(keys [][]byte) int {
 }
 
 // haveAgain are the pauses before a confirmation that failed on a connection is tried again: the other end may just
-// have closed it. What cannot be dialled is not tried again.
+// have closed it. After a failed dial, it is not tried again.
 var haveAgain = []time.Duration{20 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond}
 
 // have asks the peer of a record which of the keys it holds.
@@ -112,6 +114,7 @@ func (n *Node) have(ctx context.Context, to wire.Record, keys [][]byte, e errand
 	return has, rtt, err
 }
 
+// haveOnce connects to the peer if need be, and asks it once. rtt is the time from the question to the answer.
 func (n *Node) haveOnce(ctx context.Context, to wire.Record, keys [][]byte, e errand) (has []bool, rtt time.Duration, err error) {
 	opening, cancel := context.WithTimeout(ctx, streams.OpenTime)
 	defer cancel()

@@ -43,7 +43,7 @@ type gotHello struct {
 	hello wire.Hello
 }
 
-// vain reports whether the other end has no room and names no peer that may have. It may have room itself soon.
+// vain reports whether the other end has no room, and names no peer that may have room. It may have room itself soon.
 func (t tookHello) vain() bool { return t.full != nil && len(t.full.Peers) == 0 }
 
 // sayHello sends a hello on a link: at once, or when the hello under way is over.
@@ -86,9 +86,10 @@ func (l *link) saidNoMore() {
 	}
 }
 
+// saidHello handles the result of a hello that this node sent, and then sends the hello that waits, if any.
 func (l *loop) saidHello(s saidHello) {
 	link, under := l.links[s.peer], s.of
-	if link == nil || link.hello != under { // of a link that has ended
+	if link == nil || link.hello != under { // the hello's link has ended
 		return
 	}
 	link.hello = nil
@@ -116,7 +117,7 @@ func (l *loop) turnedAway(p peer.ID, names wire.Names) {
 	l.stands(p, ErrFull, nil)
 }
 
-// rejected ends a link with a peer that has never taken a hello, nor said one.
+// rejected ends a link with a peer that has neither taken a hello of ours nor said one.
 func (l *loop) rejected(p peer.ID, err error) {
 	if l.links[p] == nil || l.links[p].greeted {
 		return
@@ -130,8 +131,8 @@ func (l *loop) rejected(p peer.ID, err error) {
 // begun, or be busy. Without a hello, nothing is traded on the link. The pauses are random, from half to one and a half
 // times as long, so that many peers that were turned away do not come back at the same time.
 const (
-	helloPause  = 250 * time.Millisecond // the first
-	helloWithin = 10 * time.Second       // the most that all pauses take together
+	helloPause  = 250 * time.Millisecond // first pause, on average
+	helloWithin = 10 * time.Second       // longest time of all pauses together
 )
 
 // helloAgain sends a hello, up to some six times, while the connection and ctx last.
@@ -155,7 +156,7 @@ func helloPauses(yield func(time.Duration) bool) {
 }
 
 // hello sends a hello and waits for the other end to close the stream, which takes one round trip. If the other end has
-// no room for the link, it names others first.
+// no room for the link, it first names other peers.
 func (n *Node) hello(ctx context.Context, p peer.ID, h wire.Hello) (took tookHello, err error) {
 	err = n.put(ctx, p, HelloID, h, func(s *streams.Stream) error {
 		begun := time.Now()
@@ -197,9 +198,9 @@ func (l *loop) gotHello(h gotHello) {
 	}
 }
 
-// restarted ends our link with a peer that has begun it again. Its session is new, or it says New though we have heard it:
-// it does not know what we exchanged. If the session is new, restarted also abandons the connections opened before: they
-// belong to a process that has ended without a word.
+// restarted ends our link with a peer that has begun the link again: its session is new, or its hello says New though
+// it has said hello before. Such a peer does not know what we exchanged. If the session is new, restarted also abandons
+// the connections opened before: they belong to a process that has ended without a word.
 func (l *loop) restarted(h gotHello) {
 	known := l.linked(h.from).session
 	if known == 0 || known == h.hello.Session && !h.hello.New {
@@ -223,6 +224,7 @@ func helloPrice(h wire.Hello) time.Duration {
 	return admit.Inquiry + time.Duration(len(h.Records))*admit.Signature
 }
 
+// serveHello hands a peer's hello to the loop if there is room for a link. Otherwise it refuses the hello.
 func (n *Node) serveHello(s *streams.Stream, h wire.Hello) error {
 	got := gotHello{s.Peer, s.Conn(), h}
 	if h.Parted {
@@ -274,8 +276,8 @@ func (n *Node) verifyOutside(records ...wire.Record) {
 	}
 }
 
-// refuseHello answers the hello of a peer with which there is no room for a link. Of the records in the hello it uses
-// only the peer's own.
+// refuseHello answers the hello of a peer for whose link there is no room. Of the records in the hello it uses only the
+// peer's own.
 func (n *Node) refuseHello(s *streams.Stream, h wire.Hello) error {
 	own := slices.IndexFunc(h.Records, func(r wire.Record) bool { return peer.ID(r.Peer) == s.Peer })
 	if own < 0 {

@@ -26,7 +26,7 @@ var (
 )
 
 // WithIntersect has the node take part in the joins of others. A peer that asks for a join can learn all keys, which a
-// summary does not give away. The keys must be keystore.Lists. Default: the node takes part only in its own joins.
+// summary does not give away. The store must be a keystore.Lists. Default: the node takes part only in its own joins.
 func WithIntersect() Option {
 	return func(c *config) error { c.joins = true; return nil }
 }
@@ -38,7 +38,7 @@ const (
 	maxJoin = 1 << 30 // bytes of keys that one peer may send
 
 	maxJoinKeys = 1 << 25 // most keys that a peer may claim; the filters are planned for the number claimed
-	maxJoinNew  = 1 << 16 // most keys that it may claim beyond twice the number in its summary
+	maxJoinNew  = 1 << 16 // most keys that a peer may claim beyond twice the number in its summary
 )
 
 // Intersect finds the keys that all of some peers hold, exactly, in increasing order: the chained Bloom join of package
@@ -88,11 +88,11 @@ func (n *Node) joinSource(ctx context.Context, p peer.ID) (join.Source, error) {
 	return &remoteSet{n: n, peer: p, most: max(most, n.cfg.limits.Claim)}, nil
 }
 
-// remoteSet is the set of a peer.
+// remoteSet is the set of another peer's keys, as a source of a join.
 type remoteSet struct {
 	n    *Node
 	peer peer.ID
-	most int // keys that it may claim
+	most int // most keys that the peer may claim
 	size wire.JoinSize
 }
 
@@ -176,7 +176,7 @@ func (s *remoteSet) ask(ctx context.Context, r wire.JoinRequest, message []byte,
 	return err
 }
 
-// sendPieces sends the message of a filter; the last piece is final. It sends nothing for an empty message.
+// sendPieces sends the message of a filter in pieces, the last one marked final. It sends nothing for an empty message.
 func sendPieces(s *streams.Stream, message []byte) error {
 	for len(message) > 0 {
 		k := min(len(message), wire.MaxPieceData)
@@ -197,7 +197,7 @@ func receivePiece(s *streams.Stream) (wire.JoinPiece, error) {
 	return wire.ParseJoinPiece(b)
 }
 
-// joinsAtOnce is the number of joins served at a time: the filter of each takes up to wire.MaxJoinBits. A peer that has
+// joinsAtOnce is the most joins served at a time: the filter of each takes up to wire.MaxJoinBits. A peer that has
 // both places gives one up when another peer wants one.
 const joinsAtOnce = 2
 

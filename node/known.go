@@ -33,9 +33,9 @@ type PeerStatus struct {
 	Connected bool
 	Linked    bool          // hello was said
 	RTT       time.Duration // round trip, smoothed over hellos, confirmations and libp2p's pings; 0: not known
-	Keys      int           // in its summary; 0: none is held
-	Parts     int           // of its summary held; 0: none
-	Bytes     int           // of these parts, on the wire
+	Keys      int           // number of keys in its summary; 0: no summary is held
+	Parts     int           // number of parts of its summary that are held
+	Bytes     int           // size of these parts on the wire
 	Rate      float64       // false-positive rate of the parts held, 0 to 1; 1: nothing is held
 }
 

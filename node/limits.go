@@ -19,8 +19,8 @@ const ServiceName = "venn"
 // Topic returns the topic on which a network exchanges summaries. It stays the same when their format changes.
 func Topic(network string) string { return "/venn/" + network + "/summaries/2" }
 
-// The protocols of streams, each by the oldest version that is spoken. For their ids on the wire see wire.ProtocolIn.
-// A stream is opened by the newest version that both ends speak.
+// The protocols of streams, each by the oldest version that nodes speak. For their ids on the wire see wire.ProtocolIn.
+// A stream is opened in the newest version that both ends speak.
 const (
 	HelloID protocol.ID = "/venn/hello/1.0.0"
 	HaveID  protocol.ID = "/venn/have/1.0.0"
@@ -29,7 +29,7 @@ const (
 	PeersID protocol.ID = "/venn/peers/1.1.0"
 	TailsID protocol.ID = "/venn/tails/1.0.0"
 	JoinID  protocol.ID = "/venn/join/1.0.0"
-	// PubsubID is gossipsub's, under an id of venn's own, so that another pubsub may run on the same host.
+	// PubsubID is the protocol of gossipsub, under an id of venn's own, so that another pubsub may run on the host.
 	PubsubID = mesh.ProtocolID
 )
 
@@ -41,8 +41,8 @@ func isHello(id protocol.ID) bool { return strings.HasPrefix(string(id), "/venn/
 // messages.
 func Gossip(partial bool) pubsub.Option { return mesh.Gossip(partial) }
 
-// Muxer is libp2p's yamux for hosts of nodes: libp2p.Muxer(yamux.ID, node.Muxer). A peer that sends more than its share,
-// unasked, waits. Without this muxer, a node's memory and time are bounded only once a stream is served.
+// Muxer is libp2p's yamux for hosts of nodes: libp2p.Muxer(yamux.ID, node.Muxer). A peer that sends more than its
+// share, unasked, waits. Without this muxer, a node's memory and time are bounded only once a stream is served.
 var Muxer network.Multiplexer = admit.Muxer{Transport: yamux.DefaultTransport}
 
 // peerStreams is the largest number of streams that a peer may have open here, of all protocols.

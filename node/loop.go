@@ -38,13 +38,13 @@ type loop struct {
 	lastReq  uint64
 	standing map[peer.ID]error // why bootstrap peers are not linked
 	asks     map[peer.ID]*confirming
-	learned  map[event.Transport]int // bytes of parts, by the way they came
+	learned  map[event.Transport]int // bytes of parts learned, by the way they came
 
-	deltas, deltaBytes, deltaFull int // of deltas learned: their number, their bytes, the bytes that they spared
+	deltas, deltaBytes, deltaFull int // number of deltas learned, their bytes, and the bytes of the parts replaced
 	fallbacks                     int // newer epochs that began with parts, because there was no delta
 
 	publisher *publisher
-	previous  *publisher // under the previous seed; nil: there is none
+	previous  *publisher // publisher under the previous seed; nil: there is none
 	watchers  map[*watcher]bool
 	ticks     int
 	rejoins   agenda.Pause
@@ -56,8 +56,8 @@ type loop struct {
 // link is the loop's state of a link.
 type link struct {
 	greeted   bool          // hello was said with the peer: it took ours, or said its own
-	neighbour bool          // the core chose it
-	since     time.Duration // when it began, on the core's clock
+	neighbour bool          // the core chose the peer as a neighbour
+	since     time.Duration // when the link began, on the core's clock
 	session   uint64        // number in the peer's last hello; 0: the peer has said none
 	hello     *helloing     // hello under way; nil: none
 }
@@ -100,6 +100,7 @@ func newLoop(n *Node, m *core.Machine) *loop {
 	return l
 }
 
+// run dials the bootstrap peers. Then it handles the inbox, the core's wake-ups and ticks until the node closes.
 func (l *loop) run() {
 	defer l.end()
 	defer l.fail()
@@ -155,7 +156,7 @@ func (l *loop) end() {
 	}
 }
 
-// step gives the core an input and carries out the effects. Inputs that come up meanwhile are given to it afterwards.
+// step gives the core an input and carries out the effects. The core gets inputs that arise meanwhile afterwards.
 func (l *loop) step(in event.Input) {
 	l.todo = append(l.todo, in)
 	if l.busy {
@@ -204,6 +205,8 @@ func (l *loop) woken() {
 	l.changed()
 }
 
+// stateChanged handles what the inbox noted of a peer: its link and its place in the mesh, which began or ended, bytes
+// charged, and messages lost.
 func (l *loop) stateChanged(p peer.ID, s inbox.PeerState) {
 	if s.Dropped {
 		l.unlink(p)
@@ -255,11 +258,11 @@ func (l *loop) stateChanged(p peer.ID, s inbox.PeerState) {
 	}
 }
 
-// link makes a link of the connection to p, if it is none yet, and reports whether it is one now. wanted means that
-// this node asked for it.
+// link makes a link of the connection to p, unless there is a link, and reports whether there is one now. wanted means
+// that this node asked for the link.
 func (l *loop) link(p peer.ID, outbound, wanted bool) bool { return l.linkIn(0, p, outbound, wanted) }
 
-// linkIn does what link does. session is the number in a hello that began the peer's link; 0: no such hello came.
+// linkIn does what link does. session is the number in the hello that began the peer's link; 0: no hello began it.
 func (l *loop) linkIn(session uint64, p peer.ID, outbound, wanted bool) bool {
 	if l.links[p] != nil {
 		return true
@@ -300,7 +303,7 @@ func (l *loop) greeted(p peer.ID) {
 // unlink ends a link. Its connection is not touched.
 func (l *loop) unlink(p peer.ID) { l.endLink(p, event.LinkClosed{Peer: wire.PeerID(p)}) }
 
-// endLink forgets a link that has ended, and tells the core so.
+// endLink forgets a link that has ended, and gives the core the input ended.
 func (l *loop) endLink(p peer.ID, ended event.Input) {
 	l.n.links.Unlink(p)
 	l.n.mesh.Unlinked(p)
@@ -402,8 +405,8 @@ func (l *loop) finish(id routing.QueryID, s routing.Stats, err string) {
 	}
 }
 
-// forgetReplies drops streams that no longer wait, now and then, so that questions that the core never answers do not
-// add up.
+// forgetReplies forgets the streams that no longer wait for an answer. Otherwise questions that the core never answers
+// would add up.
 func (l *loop) forgetReplies() {
 	for id, r := range l.replies {
 		if r.gave() {

@@ -10,10 +10,10 @@ import (
 	"github.com/venn-p2p/venn/routing"
 )
 
-// snapshot is the loop's state, as the metrics tell it.
+// snapshot is the loop's state, as the metrics report it.
 type snapshot struct {
 	Status
-	learned map[event.Transport]int // bytes of parts, by the way they came
+	learned map[event.Transport]int // bytes of parts learned, by the way they came
 	budgets overlay.Budgets
 	own     int // bytes of the last summary of the node's own
 }
@@ -23,7 +23,7 @@ type values map[[2]string]float64
 
 func one[N int | uint64 | float64](v N) values { return values{{}: float64(v)} }
 
-// by returns values by one label.
+// by returns counts as the values of a metric with one label.
 func by[N int | uint64](counts map[string]N) values {
 	out := make(values, len(counts))
 	for label, v := range counts {
@@ -103,6 +103,7 @@ func streamBytes(n *Node, _ *snapshot) values {
 	return out
 }
 
+// budgetRates returns the bytes a second that may be sent and received: by the line, and by all links together.
 func budgetRates(_ *Node, s *snapshot) values {
 	out := values{{"line", "sent"}: s.budgets.LineOut, {"line", "received"}: s.budgets.LineIn}
 	for _, l := range s.budgets.Links {

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	probeTime = 3 * time.Second // for a connection to show that it is alive
-	maxProbes = 4               // connections with a peer that are probed at a time
+	probeTime = 3 * time.Second // time in which a connection must show that it is alive
+	maxProbes = 4               // most connections with a peer that are probed at a time
 )
 
 // readdressed handles a change of the host's addresses. It tells others, and ends connections that cannot work any
@@ -36,8 +36,8 @@ func (n *Node) readdressed(ev event.EvtLocalAddressesUpdated) {
 }
 
 const (
-	partedTime = 2 * time.Minute // for which a lost link is remembered: the cause may be a new address of the host
-	maxParted  = 32              // lost links remembered
+	partedTime = 2 * time.Minute // time for which a lost link is remembered: a new address of the host may be the cause
+	maxParted  = 32              // most lost links remembered
 )
 
 // endDead closes connections from an address that the machine has lost, if the node made them or has a link on them,

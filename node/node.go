@@ -48,7 +48,7 @@ var (
 	ErrKey = errors.New("node: key must have 1 to 1024 bytes")
 	// ErrHost says that the host has a node already: a host has room for one.
 	ErrHost = errors.New("node: the host has a node already")
-	// ErrUnknown says that no summary of the peer is held.
+	// ErrUnknown says that no summary of the peer is held. Of Disconnect: there is no connection to the peer.
 	ErrUnknown = errors.New("node: no summary of the peer")
 )
 
@@ -75,17 +75,17 @@ type Node struct {
 	metrics     *metrics
 	events      *events
 	mesh        *mesh.Mesh
-	pipes       *pipes.Pipes // of tails
+	pipes       *pipes.Pipes // streams of tails
 	sample      keySample
 	joining     *admission.Slots                   // places for joins that are served
 	dials       [len(dialsAtOnce)]*admission.Slots // places for connections that are being made
 	snapshot    atomic.Pointer[snapshot]
 	lastRecords map[wire.PeerID][]byte // signed records held in the last run
 	moved       atomic.Bool            // the host's addresses have changed since the loop last looked
-	checked     *keyCheck              // of the loop: the key that the core is asked for; nil: none
-	unverified  inbox.Unverified       // of the loop: the tails that the core is to get again
+	checked     *keyCheck              // owned by the loop: the key that the core is asked for; nil: none
+	unverified  inbox.Unverified       // owned by the loop: the tails that the core is to get again
 	unannounced unannounced
-	faults      faults             // of the key store
+	faults      faults             // errors of the key store
 	looks       singleflight.Group // probes of peers whose connections may be dead
 	closing     *recent[peer.ID]   // peers whose connection this node has closed
 	parted      *recent[peer.ID]   // peers whose links were lost
@@ -148,7 +148,7 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 	return n, nil
 }
 
-// open opens the store and makes the core, and runs it.
+// open opens the store, makes the core, and starts everything.
 func (n *Node) open() (err error) {
 	if err := n.cfg.openStore(n.ctx); err != nil {
 		return err
@@ -229,7 +229,7 @@ func (n *Node) versions(id protocol.ID) (ids []protocol.ID) {
 	return ids
 }
 
-// says reports whether hello in the node's network is among protocols.
+// says reports whether the given protocols contain the hello protocol of the node's network.
 func (n *Node) says(protocols []protocol.ID) bool {
 	return slices.ContainsFunc(n.versions(HelloID), func(id protocol.ID) bool { return slices.Contains(protocols, id) })
 }
@@ -334,7 +334,7 @@ func (n *Node) routingConfig() routing.Config {
 // Close ends the node and everything it started, and takes its tags and protections from the host's connection manager.
 // It closes no connection, and not the host. It first tells the linked peers, which takes up to 0.2 s, that the node
 // holds nothing any more. The errors: the store's, with WithDatastore, and ErrFault if the node had ended by itself.
-// Every call returns the same.
+// Every call returns the same error.
 func (n *Node) Close() error { return n.close() }
 
 // Done returns a channel that is closed when the node ends: when Close is called, or by a fault of the node's own.

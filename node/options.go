@@ -26,13 +26,13 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Option sets one thing of a node. All have a default.
+// Option sets one property of a node. Every property has a default.
 type Option func(*config) error
 
 type config struct {
 	seed           summary.Seed
-	previous       *previous      // seed; nil: none
-	overlay        overlay.Config // what options set of it
+	previous       *previous      // previous seed; nil: none
+	overlay        overlay.Config // only the fields that options set
 	maxConnections int
 	log            *slog.Logger
 	registerer     prometheus.Registerer
@@ -50,14 +50,15 @@ type config struct {
 	mayAskPrivate  func(peer.ID) bool
 	mayTake        func(peer.ID) bool
 	addresses      func([]ma.Multiaddr) []ma.Multiaddr
-	pubsub         []pubsub.Option // besides the node's own; for tests
+	pubsub         []pubsub.Option // options besides the node's own; for tests
 	limits         limits.Limits
-	later          map[protocol.ID][]protocol.ID // for tests: later versions of protocols that the node speaks, newest first
+	later          map[protocol.ID][]protocol.ID // for tests: later versions that the node speaks, newest first
 }
 
 // defaultNetwork is the name of the network without WithNetwork.
 const defaultNetwork = "venn"
 
+// newConfig applies the options, sets the defaults of the rest, and checks options that depend on each other.
 func newConfig(opts []Option) (config, error) {
 	c := config{
 		seed:           summary.Seed{Network: defaultNetwork},
@@ -222,10 +223,10 @@ func WithRegisterer(r prometheus.Registerer) Option {
 	return func(c *config) error { c.registerer = r; return nil }
 }
 
-// WithBootstrap names peers to connect to at the start. The node dials the ones that are not connected again: every 5 s
-// while there is no link; else at once when a link with one is lost, then ever more rarely, and at least every ten
-// minutes. Each has an ID; one without addresses is dialled at the addresses in the host's peerstore. Options add up.
-// Default: none.
+// WithBootstrap names peers to connect to at the start. Later the node dials again those that are not connected. While
+// it has no link, it does so every 5 s; else at once when a link with one of them is lost, then ever more rarely, and
+// at least every ten minutes. Each peer has an ID; without addresses, it is dialled at those in the host's peerstore.
+// Options add up. Default: none.
 func WithBootstrap(peers ...peer.AddrInfo) Option {
 	return func(c *config) error {
 		for i, p := range peers {
@@ -253,8 +254,8 @@ func WithAddressFilter(filter func([]ma.Multiaddr) []ma.Multiaddr) Option {
 	return func(c *config) error { c.addresses = filter; return nil }
 }
 
-// WithCaches shares with other nodes of the process what one of them has done: summaries decoded and verified, and signed
-// headers, records and tails verified. The node then looks for a key in each summary, because an index of its own would
+// WithCaches shares with other nodes of the process what one of them has done: summaries decoded and verified, and
+// signed headers, records and tails verified. The node then looks for a key in each summary: an index of its own would
 // take more memory than the shared summaries. No byte sent changes. Default: no summaries, and an own cache of headers.
 func WithCaches(summaries *cache.Cache, headers *signed.Cache) Option {
 	return func(c *config) error { c.cache, c.headers = summaries, headers; return nil }
@@ -266,13 +267,13 @@ func WithRandomness(seed uint64) Option {
 }
 
 // WithKeys sets where keys are kept. Default: in memory (keystore.Memory). Keys that are to outlast the program need
-// WithDatastore, or Keys that are keystore.Epochs. With this option private keys are in memory.
+// WithDatastore, or a key store that implements keystore.Epochs. With this option private keys are in memory.
 func WithKeys(k keystore.Keys) Option {
 	return func(c *config) error { c.keys = k; return nil }
 }
 
 // WithLimits sets other limits to what others can make the node do. It is for tests and experiments that show what each
-// limit is for: a node without one is not safe. Only test kits can name the type.
+// limit is for: a node without these limits is not safe. Only test kits can name the type.
 func WithLimits(l limits.Limits) Option {
 	return func(c *config) error { c.limits = l; return nil }
 }

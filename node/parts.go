@@ -15,7 +15,7 @@ import (
 var errRefused = errors.New("node: refused")
 
 // fetch asks the peer of a record for parts, on a link, which it makes if there is none: the budget is the link's. It
-// also returns the bytes of the answer.
+// also returns the answer's size in bytes.
 func (n *Node) fetch(from wire.Record, req wire.PartsRequest) (p wire.Parts, size int, err error) {
 	ctx, cancel := context.WithTimeout(n.ctx, streams.OpenTime)
 	defer cancel()

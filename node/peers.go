@@ -25,7 +25,7 @@ func (n *Node) inquire(to wire.Record, q wire.Inquiry) (names wire.Names, err er
 	return names, err
 }
 
-// receiveNames receives the peers that the other end of a stream of a protocol names.
+// receiveNames receives the peers that the other end names on a stream of the protocol id.
 func (n *Node) receiveNames(s *streams.Stream, id protocol.ID) (names wire.Names, err error) {
 	names, _, err = answerOn(n, s, id, wire.MaxNames, streams.TransferTime, wire.ParseNames)
 	for i := range names.Peers {

@@ -21,7 +21,7 @@ import (
 // verified and given to the core. Pubsub passes them on among these peers, within a tenth of the line's summary rate.
 const (
 	sampleEvery  = 5 * time.Second // least time between ordinary messages of our own
-	messageShare = 0.1             // of the line's rate for summaries may go to ordinary messages of others
+	messageShare = 0.1             // share of the line's rate for summaries that ordinary messages of others may take
 )
 
 // messageRate returns the rate that ordinary messages of others may take, in bytes a second.
@@ -31,7 +31,7 @@ func (c *config) messageRate() float64 {
 
 var errAuthor = errors.New("node: sample in a message of another author")
 
-// openSample verifies the sample that an author published of itself.
+// openSample verifies the sample that a peer published of its own summary, and returns it as a message to the loop.
 func (n *Node) openSample(author peer.ID, data []byte) (p inbox.Message, err error) {
 	parts, err := wire.ParseParts(data, wire.MaxSample)
 	if err != nil {

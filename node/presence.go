@@ -17,13 +17,13 @@ import (
 const (
 	// goodbyeFlush is the time that the last messages of a node that closes may take to reach the connection.
 	goodbyeFlush = 20 * time.Millisecond
-	// lostTime is the time that a peer whose connection was lost has to take another.
+	// lostTime is the time in which a peer whose connection was lost must accept a new one.
 	lostTime = 2 * time.Second
-	// lostLooks is the number of further checks that a new connection lasts.
+	// lostLooks is the number of further checks that a new connection must pass.
 	lostLooks = 3
 )
 
-// goodbye has the loop tell all links that the node leaves, and waits a little for the word to go out.
+// goodbye has the loop tell all linked peers that the node leaves, and waits a little until these messages are sent.
 func (n *Node) goodbye() {
 	ctx, cancel := context.WithTimeout(n.ctx, core.GoodbyeTime)
 	defer cancel()
@@ -41,7 +41,7 @@ func (n *Node) goodbye() {
 	time.Sleep(goodbyeFlush)
 }
 
-// seek looks whether a peer whose link was lost can still be reached.
+// seek checks whether a peer whose link was lost can still be reached. If not, the core gets tails.Unreachable.
 func (l *loop) seek(r wire.Record) {
 	p := peer.ID(r.Peer)
 	l.n.parted.note(p, time.Now())
@@ -52,7 +52,7 @@ func (l *loop) seek(r wire.Record) {
 			links.Forgive(l.n.host, p)
 			return l.n.reach(ctx, r, forQuery)
 		}
-		pause(ctx, links.Turn(l.n.host.ID(), p)) // the peer may look for this node, too
+		pause(ctx, links.Turn(l.n.host.ID(), p)) // the peer may dial this node, too
 		if gone(ctx, look) && l.n.ctx.Err() == nil {
 			l.n.in.Result(l.n.ctx, tails.Unreachable{Peer: r.Peer})
 		}
@@ -76,6 +76,6 @@ func gone(ctx context.Context, reach func() error) bool {
 }
 
 const (
-	closingTime = 10 * time.Second // for a connection to end after this node has closed it
-	maxClosing  = 1 << 10          // of these connections
+	closingTime = 10 * time.Second // longest time until a connection ends that this node has closed
+	maxClosing  = 1 << 10          // most peers with such connections that are remembered
 )

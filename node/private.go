@@ -34,7 +34,7 @@ func (n *Node) RemovePrivate(ctx context.Context, keys ...[]byte) (removed int, 
 // the key store's.
 func (n *Node) Has(key []byte) (bool, error) { return n.has(key, true) }
 
-// Advertises reports whether anybody may find key here: Len counts it. The error is the key store's.
+// Advertises reports whether anybody may find key here: it is held, not only privately. The error is the key store's.
 func (n *Node) Advertises(key []byte) (bool, error) { return n.has(key, false) }
 
 // has reports whether the node holds key. Private keys count only if private is true. After an error, a peer must not

@@ -11,20 +11,20 @@ import (
 )
 
 // publisher makes the node's own summaries under a seed, when the core asks for one, in a goroutine of its own. If the
-// seed is the key store's, it uses the fingerprints alone, without touching a key.
+// seed is the key store's, the publisher uses the stored fingerprints, and reads no key.
 type publisher struct {
 	n     *Node
 	seed  summary.SeedTag
-	epoch summary.Epoch // of the last one published; Sequence 0: there was none
-	shape summary.Shape // of the last build
+	epoch summary.Epoch // epoch of the last summary published; Sequence 0: there was none
+	shape summary.Shape // shape of the last summary published
 
-	published int   // epochs so far
-	bytes     int   // of the last one's parts, on the wire
-	fault     error // of the last build that was due; nil: it did not fail
+	published int   // number of summaries published so far
+	bytes     int   // size of the last summary's parts on the wire
+	fault     error // error of the last build; nil: it did not fail
 
-	sample    []byte        // ordinary message of the last epoch; nil: none
-	sampleDue bool          // a peer in the mesh may lack it
-	sampled   time.Duration // when it was last sent
+	sample    []byte        // ordinary message about the last epoch; nil: none
+	sampleDue bool          // a peer in the mesh may lack the sample
+	sampled   time.Duration // when the sample was last sent; 0: never
 }
 
 // built is a new epoch, ready to be published.
@@ -44,7 +44,7 @@ func newPublishers(n *Node) (current, old *publisher) {
 	return &publisher{n: n, seed: n.cfg.seed.Tag()}, old
 }
 
-// changed tells the core of changes to announce.
+// changed tells the core of changed keys and addresses, sends samples that are due, and drops an expired previous seed.
 func (l *loop) changed() {
 	if l.n.moved.Swap(false) {
 		l.step(core.Moved{})
@@ -61,7 +61,7 @@ func (l *loop) changed() {
 	}
 }
 
-// makeEpoch begins a new epoch.
+// makeEpoch begins to build a new epoch, in another goroutine.
 func (l *loop) makeEpoch(e core.MakeEpoch) {
 	p := l.publisher
 	if e.Seed == p.seed {

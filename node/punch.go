@@ -15,7 +15,7 @@ import (
 // punchAfter is the time in which other ends learn, by identify, that the host takes part in hole punching.
 const punchAfter = time.Second
 
-// punches makes relayed connections again once the host takes part in hole punching, which it does when it knows an
+// punches ends and renews relayed connections once the host takes part in hole punching, which it does when it knows an
 // address of its own to offer. The other end of a relayed connection tries to make it direct only once, right when it
 // begins. A connection that began earlier would stay relayed for ever.
 func (n *Node) punches(ev event.EvtLocalProtocolsUpdated) {

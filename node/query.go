@@ -37,7 +37,7 @@ type Results struct {
 	more  chan struct{} // closed, and replaced, when there is more
 	done  chan struct{}
 	over  bool
-	stop  func() bool // no longer watch the context
+	stop  func() bool // ends the watch over the context
 }
 
 // Query looks for peers that hold key. It returns as soon as the query has begun. The query goes on until it is over or
@@ -84,6 +84,7 @@ func (r *Results) Providers() iter.Seq[peer.AddrInfo] {
 	}
 }
 
+// nth waits for holder number i, from 0; false if the query ends with fewer.
 func (r *Results) nth(i int) (peer.AddrInfo, bool) {
 	for {
 		r.mu.Lock()
@@ -106,7 +107,7 @@ const (
 	Exhausted   = "exhausted"     // everybody worth asking was asked
 	OutOfBudget = "out of budget" // more could have been asked with a larger budget
 	OutOfTime   = "out of time"   // the deadline came
-	Cancelled   = "cancelled"     // by the caller
+	Cancelled   = "cancelled"     // the caller ended the query
 	Refused     = "refused"       // the query never ran
 )
 
@@ -133,17 +134,17 @@ const (
 type QueryStats struct {
 	End         string        // why it ended: Enough and the like
 	Self        bool          // the node holds the key itself
-	Found       int           // holders, all others
+	Found       int           // holders found, without this node
 	Probes      int           // confirmations asked, repeats after a failure included
-	FalseProbes int           // confirmations answered with no, by peers with a match or a name
+	FalseProbes int           // confirmations answered with no, by peers whose summary matched or that others named
 	Messages    int           // requests and answers, including those that forwarding caused elsewhere
-	Elapsed     time.Duration // from the beginning to the end
+	Elapsed     time.Duration // time from the beginning to the end
 	Covered     float64       // share of the network, 0 to 1, by places, that was asked or is known here
-	// AsOf is the age, at the end, of the oldest knowledge of a linked peer's keys that replaced a question to it. 0: no
-	// question was replaced. Knowledge counts while no holder is found, here or at a peer to which the query was
+	// AsOf is the age, at the end, of the oldest knowledge of a linked peer's keys that replaced a question to it. 0:
+	// no question was replaced. Knowledge counts while no holder is found, here or at a peer to which the query was
 	// forwarded. There it counts even if others find a holder. Answers of contacts have no age.
 	AsOf      time.Duration
-	Explain   []Question // in the order of asking
+	Explain   []Question // questions in the order of asking
 	Inquiries int        // number of peers asked for more contacts; they are not in Explain
 }
 
@@ -151,13 +152,13 @@ type QueryStats struct {
 type Question struct {
 	Peer        peer.ID
 	Why         string        // why it was asked: Matched and the like
-	Probability float64       // estimated, that it has the key, 0 to 1; 0 for contacts and forwarding
+	Probability float64       // estimate that the peer has the key, 0 to 1; 0 for contacts and forwarding
 	Result      string        // what came back: Pending and the like
 	Names       int           // number of peers that a contact or a forwarded query named
-	At          time.Duration // from the query's begin to the question
-	Took        time.Duration // from the question to the last answer, or until it was given up; 0: pending
-	Bytes       int           // of question and answers, as the host counts them; 0: not known
-	Range       string        // for which a contact's answer counts: first bits of the places in it, or "all"; "": none
+	At          time.Duration // time from the query's beginning to the question
+	Took        time.Duration // time from the question to the last answer, or until it was given up; 0: pending
+	Bytes       int           // size of question and answers, as the host counts them; 0: not known
+	Range       string        // range that a contact's answer counts for: first bits of its places, or "all"; "": none
 }
 
 // queryStats converts routing's figures of a query.

@@ -33,14 +33,15 @@ const dialTime = 5 * time.Second
 // handshakeTime is the time that queries wait for a connection that is being made.
 const handshakeTime = time.Second
 
-// errand is the purpose of a dial. Each kind has dials of its own, so that none waits for another kind's.
+// errand is the purpose of a dial. Each kind of turn has its own places for dials, so that no kind waits for another.
 type errand struct {
 	turns   turns
 	within  time.Duration       // longest time of the dial
 	passing bool                // the connection serves only questions and becomes no link
-	owner   admission.Principal // whose share of the dials it takes; zero: this node's own
+	owner   admission.Principal // principal whose share of the dials it takes; zero: this node
 }
 
+// turns names a set of places for dials: see dialsAtOnce.
 type turns int
 
 const (
@@ -49,7 +50,7 @@ const (
 	otherTurns               // searches for others
 )
 
-// dialsAtOnce is the number of dials of each turn that may be under way.
+// dialsAtOnce is the largest number of dials under way at a time, by the kind of turn.
 var dialsAtOnce = [...]int{ownTurns: 8, upkeepTurns: 2, otherTurns: 4}
 
 var (
@@ -68,8 +69,8 @@ func errandOf(q event.Ask) errand {
 }
 
 const (
-	silentTime = 10 * time.Second // for which searches of others do not dial an address where a dial got no answer
-	maxSilent  = 1 << 10          // of these addresses
+	silentTime = 10 * time.Second // time for which searches of others do not dial an address where a dial got no answer
+	maxSilent  = 1 << 10          // most of these addresses that are remembered
 )
 
 // errDial says that a peer cannot be reached by its record.
@@ -83,7 +84,7 @@ var errParted = errors.New("node: no link any more")
 
 var errFull = errors.New("node: too many links")
 
-// reach makes sure of a connection to the peer of a record, by the addresses that the record certifies.
+// reach connects to the peer of a record, at the addresses that the record certifies, unless there is a connection.
 func (n *Node) reach(ctx context.Context, r wire.Record, e errand) error {
 	if n.reached(peer.ID(r.Peer)) {
 		return nil
@@ -117,7 +118,7 @@ func (n *Node) dialFew(ctx context.Context, info peer.AddrInfo, e errand) error 
 	return n.dial(ctx, info, e)
 }
 
-// notSilent returns the addresses at which no dial has lately gone without an answer.
+// notSilent returns the addresses without those at which a recent dial got no answer.
 func (n *Node) notSilent(addrs []ma.Multiaddr) []ma.Multiaddr {
 	silent := func(a ma.Multiaddr) bool { return n.silent.was(string(a.Bytes()), time.Now()) }
 	return slices.DeleteFunc(slices.Clone(addrs), silent)
@@ -152,8 +153,8 @@ func (n *Node) letGo(e links.Evicted) {
 	}
 }
 
-// dial connects when there is room for one more connection, and a turn. The new connection may replace an idle one. For
-// searches of others, it dials no address where a recent dial got no answer, whatever peer is said to be there.
+// dial connects when there is room for a connection, or an idle one to replace, and a place for the dial. For searches
+// of others, it dials no address where a recent dial got no answer, whatever peer is said to be there.
 func (n *Node) dial(ctx context.Context, info peer.AddrInfo, e errand) error {
 	if !n.cfg.mayTake(info.ID) {
 		return fmt.Errorf("%w: %s", streams.ErrFiltered, info.ID)
@@ -221,7 +222,7 @@ func (n *Node) connectHost(ctx context.Context, info peer.AddrInfo) error {
 	return n.host.Connect(ctx, info)
 }
 
-// dialed is the result of a Connect.
+// dialed is the result of an event.Connect.
 type dialed struct {
 	peer peer.ID
 	err  error
@@ -250,7 +251,7 @@ func (l *loop) dialed(d dialed) {
 	l.step(event.DialFailed{Peer: wire.PeerID(d.peer), Here: errors.Is(d.err, errFull)})
 }
 
-// protect keeps the connection of a neighbour.
+// protect records that a linked peer is a neighbour, and keeps its connection.
 func (l *loop) protect(p peer.ID) {
 	if link := l.links[p]; link != nil {
 		l.n.links.Need(p, true)

@@ -9,8 +9,8 @@ import (
 
 // recent remembers, for a while, which things have happened. It is safe for concurrent use.
 type recent[K comparable] struct {
-	life time.Duration // for which something is remembered
-	most int           // number of things; with as many, a new one is only remembered once the oldest has expired
+	life time.Duration // time for which something is remembered
+	most int           // most things; with as many, a new one is only remembered once the oldest has expired
 
 	mu sync.Mutex
 	at *simplelru.LRU[K, time.Time] // when each thing happened last

@@ -56,6 +56,7 @@ func byIP(addrs []ma.Multiaddr) []ma.Multiaddr {
 	return slices.DeleteFunc(slices.Clone(addrs), func(a ma.Multiaddr) bool { return !isByIP(a) })
 }
 
+// isByIP reports whether an address begins with an IP address and has only parts of known kinds, without free text.
 func isByIP(a ma.Multiaddr) bool {
 	for i, c := range a {
 		switch c.Code() {
@@ -76,13 +77,13 @@ func isByIP(a ma.Multiaddr) bool {
 	return len(a) > 0
 }
 
-// inHostName reports whether a name of a host may have a character.
+// inHostName reports whether the character r may be in a name of a host.
 func inHostName(r rune) bool {
 	return r == '-' || r == '.' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z'
 }
 
-// dialable returns the addresses of another peer to dial: a few, public ones first. Private ones are among them only if
-// this host is in a private network. An address by a relay is last, if the relay is connected or a bootstrap peer.
+// dialable returns a few of another peer's addresses to dial, public ones first. Private ones are among them only if
+// this host is in a private network. An address through a relay is last, if the relay is connected or a bootstrap peer.
 func (n *Node) dialable(addrs []ma.Multiaddr) []ma.Multiaddr {
 	var public, private, byRelay []ma.Multiaddr
 	for _, a := range byIP(addrs) {
@@ -104,13 +105,13 @@ func (n *Node) dialable(addrs []ma.Multiaddr) []ma.Multiaddr {
 	return append(public[:min(len(public), n.cfg.limits.Addrs-len(byRelay))], byRelay...)
 }
 
-// hasRelay reports whether an address is by a relay.
+// hasRelay reports whether an address leads through a relay.
 func hasRelay(a ma.Multiaddr) bool {
 	_, err := a.ValueForProtocol(ma.P_CIRCUIT)
 	return err == nil
 }
 
-// relayOf returns the relay of an address. ok is false unless it is connected or one of WithBootstrap. A connected relay
+// relayOf returns the relay in an address. ok: it is connected, or one of WithBootstrap. A connected relay
 // comes without addresses.
 func (n *Node) relayOf(a ma.Multiaddr) (relay peer.AddrInfo, ok bool) {
 	before, _ := ma.SplitFunc(a, func(c ma.Component) bool { return c.Code() == ma.P_CIRCUIT })

@@ -49,7 +49,7 @@ func (c *config) checkPrevious() error {
 	return nil
 }
 
-// accepts reports whether summaries under a seed may be understood.
+// accepts reports whether the node accepts summaries under a seed: the present one or the previous one.
 func (c *config) accepts(s summary.SeedTag) bool {
 	return s == c.seed.Tag() || c.previous != nil && s == c.previous.Tag()
 }

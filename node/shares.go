@@ -18,9 +18,9 @@ import (
 const (
 	// MaxCoverKeys is the largest number of keys of one call of Shares.
 	MaxCoverKeys = 1 << 16
-	maxClaims    = 1 << 22
-	coverKeys    = 64 // keys matched in one turn of the loop, which must not stand still for long
-	coverMisses  = 4  // peers, for each one wanted, that may hold none of the keys that they claim
+	maxClaims    = 1 << 22 // most matches of all keys with all summaries
+	coverKeys    = 64      // keys matched in one turn of the loop, which must not stand still for long
+	coverMisses  = 4       // peers, for each one wanted, that may hold none of the keys that they claim
 )
 
 // ErrMatches means that the summaries held match too many of the keys: choosing among the matches would take too much
@@ -30,7 +30,7 @@ var ErrMatches = errors.New("node: too many matches, ask for fewer keys at once"
 // Share is one of few peers that together hold many keys.
 type Share struct {
 	Provider peer.AddrInfo
-	Keys     []int // numbers of the keys that it has confirmed and none before it holds, ascending
+	Keys     []int // numbers of the keys that it has confirmed and that no earlier Share has, ascending
 }
 
 // Shares looks for at most k peers that together hold as many of the keys as possible. It yields them in the order of

@@ -23,8 +23,8 @@ import (
 
 const (
 	patientTrips  = 2                      // round trips that an answer, and then a sign of life, may take
-	leastPatience = 300 * time.Millisecond // but no less: a busy machine may stand still for as long
-	usualPatience = 500 * time.Millisecond // where the round trip is not known
+	leastPatience = 300 * time.Millisecond // shortest patience: a busy machine may stand still for as long
+	usualPatience = 500 * time.Millisecond // patience where the round trip is not known
 )
 
 // patience returns the time that a connected peer may take for the first byte of an answer, and then for a sign of
@@ -61,8 +61,8 @@ func (n *Node) look(p peer.ID, doubtful ...network.Conn) (live bool) {
 	return found.(bool)
 }
 
-// probe reports whether all of some doubtful connections with a peer answer. It gives up those that do not, and has the
-// link begin again on another one if there is any.
+// probe reports whether all doubtful connections with a peer answer. It abandons the dead ones. If another connection
+// is left then, the link begins again on it.
 func (n *Node) probe(p peer.ID, doubtful []network.Conn) (live bool) {
 	dead, closed := false, false
 	for _, c := range doubtful {

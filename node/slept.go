@@ -6,10 +6,10 @@ import (
 	"github.com/venn-p2p/venn/node/core"
 )
 
-// leastSleep is the least time that counts as sleep: a wall clock that is corrected goes on by less.
+// leastSleep is the least time that counts as sleep. Corrections of the wall clock are smaller.
 const leastSleep = 10 * time.Second
 
-// sleep notices that the machine has slept. The cores' clock stands still meanwhile, as the monotonic clocks of most
+// sleep notices that the machine has slept. The core's clock stands still meanwhile, as the monotonic clocks of most
 // systems do. The wall clock goes on. So a wall clock that is set forward counts as sleep, too.
 type sleep struct{ ahead time.Duration } // lead of the wall clock over the core's, at the last call
 

@@ -37,8 +37,8 @@ func (l *loop) bootstrapPeers() map[peer.ID]error {
 	return out
 }
 
-// stands notes the reason why the node is not linked with a bootstrap peer, and logs each reason once a peer. cause has
-// details for the log.
+// stands notes the reason why the node is not linked with a bootstrap peer. It logs each reason at most once a day for
+// each peer. cause has details for the log.
 func (l *loop) stands(p peer.ID, why, cause error) {
 	if !l.n.cfg.isBootstrap(p) || l.n.elsewhere(p) {
 		return

@@ -18,48 +18,48 @@ import (
 type Figures struct {
 	Connections  int     `json:"connections"`          // peers connected now to the host, for whatever purpose
 	Links        int     `json:"peers"`                // peers with which hello was said
-	OtherSeed    int     `json:"other_seed,omitempty"` // of these, peers whose summaries are under another seed: neither end understands the other's
+	OtherSeed    int     `json:"other_seed,omitempty"` // linked peers whose summaries are under a seed that this node does not understand
 	Origins      int     `json:"summaries"`            // others whose summary is held
-	Unrotated    int     `json:"unrotated,omitempty"`  // of these, known only under the previous seed
-	BytesHeld    int     `json:"summary_bytes"`        // of the parts held of others' summaries, on the wire
+	Unrotated    int     `json:"unrotated,omitempty"`  // number of these known only under the previous seed
+	BytesHeld    int     `json:"summary_bytes"`        // size on the wire of the parts held of others' summaries
 	Covered      float64 `json:"covered"`              // share of the network, 0 to 1, by places, in which the node can vouch to know everybody; 0: it knows of nobody
 	Range        string  `json:"range,omitempty"`      // range that Covered measures: the first bits of its places, or "all"; "": none
 	Contacts     int     `json:"contacts"`             // peers that a search can ask about the rest; 0 where there is none
-	FalseMatches float64 `json:"false_matches"`        // expected for a key that nobody holds: the sum of the false-positive rates of the summaries
-	PubsubBytes  int     `json:"pubsub_bytes"`         // of parts learned so far by pubsub, including ones replaced since
-	DirectBytes  int     `json:"direct_bytes"`         // and by direct fetch
+	FalseMatches float64 `json:"false_matches"`        // expected matches of a key that nobody holds: the sum of the summaries' false-positive rates
+	PubsubBytes  int     `json:"pubsub_bytes"`         // bytes of parts learned so far by pubsub, replaced ones too
+	DirectBytes  int     `json:"direct_bytes"`         // the same by direct fetch
 }
 
 // Status is the state of a node, with its counts.
 type Status struct {
 	Figures
 
-	Keys  int           // held, without private ones
-	Epoch summary.Epoch // of the own summary; Sequence 0: there is none yet
-	Made  int           // of Connections, by this node
-	Taken int           // links on other connections than these
+	Keys  int           // keys held, without private ones
+	Epoch summary.Epoch // epoch of the own summary; Sequence 0: there is none yet
+	Made  int           // connections that this node made
+	Taken int           // links on connections that this node did not make
 	Peak  int           // largest sum of Made and Taken at one time
 
-	PartsHeld   int // of others' summaries
+	PartsHeld   int // parts of others' summaries held
 	Deltas      int // newer epochs learned so far by deltas
-	DeltaBytes  int // of these, with headers
-	SparedBytes int // of the parts that deltas replaced
+	DeltaBytes  int // bytes of these deltas, with headers
+	SparedBytes int // bytes of the parts that deltas replaced
 	Fallbacks   int // newer epochs of peers known before that began with parts, because there was no delta
 	Epochs      int // own summaries published so far
-	Ignored     int // announcements of others not taken in because there was no room
+	Ignored     int // items of others' catalogues ignored because there was no room
 
 	LineOut, LineIn            float64 // bytes a second that the node's own line bears for summaries
 	BudgetSent, BudgetReceived uint64  // bytes so far that counted against the budgets for summaries
 	Announced                  uint64  // the part of BudgetReceived that is announcements
-	TailBytes                  uint64  // sent so far in messages of tails
+	TailBytes                  uint64  // bytes sent so far in messages of tails
 
 	Bootstrap map[peer.ID]error // why there is no link with a peer of WithBootstrap: ErrFull, ErrNetwork, ErrSilent, ErrUntried; nil: there is
 
 	Fault string // why the key store fails, or the newest summary could not be made; "": neither is so
 
-	Refused map[string]uint64  // messages, by reason
-	Blamed  map[peer.ID]uint64 // the same by the peers that caused them, of the 4,096 counted last
-	Dropped map[string]uint64  // messages, by the queue that was full
+	Refused map[string]uint64  // messages refused, by reason
+	Blamed  map[peer.ID]uint64 // messages refused, by the peers that caused them, of the 4,096 counted last
+	Dropped map[string]uint64  // messages dropped, by the queue that was full
 }
 
 // Status returns the state of the node. It takes one turn of the loop, and time linear in the links. The errors:
@@ -84,8 +84,8 @@ func (n *Node) Traffic() []Traffic { return n.counters.ByPeer() }
 // Neighbour is a peer that the node keeps a connection with.
 type Neighbour struct {
 	Peer  peer.ID           `json:"id"`
-	Kind  string            `json:"kind"`           // why it is one: random, overlap, near, inbound, complementary, range or spread
-	Share estimate.Interval `json:"share,omitzero"` // of the node's collection that it holds, 0 to 1, as estimated; zero when not known
+	Kind  string            `json:"kind"`           // why it was chosen: random, overlap, near, inbound, range or spread
+	Share estimate.Interval `json:"share,omitzero"` // estimated share of the node's keys that the peer holds; zero: not known
 }
 
 // Neighbours returns the neighbours, in the order of their ids. It takes one turn of the loop. The errors: ErrClosed,
@@ -102,8 +102,8 @@ func (n *Node) Neighbours(ctx context.Context) (out []Neighbour, err error) {
 // Similar is a peer that holds some of the node's keys.
 type Similar struct {
 	Peer  peer.ID           `json:"id"`
-	Share estimate.Interval `json:"share"` // of the node's collection that it holds, 0 to 1, as estimated
-	Keys  int               `json:"keys"`  // that it holds in all
+	Share estimate.Interval `json:"share"` // estimated share of the node's keys that the peer holds
+	Keys  int               `json:"keys"`  // number of keys that the peer holds in all
 }
 
 // Similar returns the peers that hold the most of the node's collection, the most similar first. most is the largest

@@ -99,7 +99,7 @@ func (n *Node) openTails(u inbox.Unverified) error {
 	return nil
 }
 
-// offerTails hands items to the loop when it has room for them. If took is nil, their signatures were verified.
+// offerTails hands items to the loop when it has room. took gets the unverified tails; nil: all tails were verified.
 func (n *Node) offerTails(from peer.ID, items []wire.TailItem, took chan<- inbox.Unverified) error {
 	in := inbox.Message{From: from, Tails: items, Opened: took == nil, Took: took}
 	for _, it := range items {

@@ -13,11 +13,11 @@ type unannounced struct {
 	mu       sync.Mutex
 	count    int      // keys added or removed
 	keys     [][]byte // these keys; nil if they are more than a tail takes
-	many     bool     // they are more than a tail takes
+	many     bool     // the keys are more than a tail takes
 	changing int      // calls that are changing the key store
 }
 
-// begin notes the keys that the node begins with.
+// begin notes the number of keys held at the start. Any number of them counts as more than a tail takes.
 func (u *unannounced) begin(count int) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

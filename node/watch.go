@@ -75,7 +75,7 @@ func (n *Node) whoHas(ctx context.Context, key []byte, budget int) (p peer.AddrI
 // watcher waits for keys. The loop shows it each peer about which something new is known.
 type watcher struct {
 	n      *Node
-	budget int // of the first query
+	budget int // message budget of the first queries; 0: the default
 
 	mu    sync.Mutex
 	keys  []awaited
@@ -167,7 +167,7 @@ func (w *watcher) waiting() (keys [][]byte) {
 	return keys
 }
 
-// await waits until some peer matches some of the keys, and returns these keys; nil if no peer does within the time.
+// await waits until the summary or tails of some peer match keys, and returns these keys; nil if none do in time.
 func (w *watcher) await(ctx context.Context, within time.Duration) (keys [][]byte) {
 	late := time.NewTimer(within)
 	defer late.Stop()
