@@ -93,7 +93,7 @@ const (
 	saveTime  = 5 * time.Second  // longest time of one saving: a busy machine may need it
 	maxWarm   = 8                // most peers of the last run that are dialled at the start
 
-	savedInTurn = 256 // most peers read from the directory in one turn of the loop
+	savedInTurn = 256 // limit of the peers read from the directory in one turn of the loop
 )
 
 // warm returns the peers of the last run to dial at the start: its neighbours, then others, maxWarm at most.

@@ -110,7 +110,7 @@ func (r *Router) askContacts(q *search) {
 	width := r.cfg.Parallel
 	switch {
 	case q.Mode == wire.Any && q.cover.poor:
-		width = 1 // there are few ranges, and the likeliest comes first
+		width = 1 // one at a time: the ranges of contacts are few, and the likeliest comes first
 	case q.Mode == wire.Any:
 		width = contactsAtOnce + q.contactsAsked()/oneMoreEach
 	}

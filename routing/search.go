@@ -18,7 +18,7 @@ type search struct {
 	serves      *request            // the request that it answers; nil: the caller began it
 
 	forContacts int // messages that are added to the budget when contacts are asked
-	returned    int // messages that referrers took, added to the budget again; at most forContacts
+	returned    int // messages charged for referrers and given back to the budget; at most forContacts
 
 	started time.Duration
 

@@ -38,7 +38,7 @@ type Config struct {
 	NoShare      bool          // nodes share no cache of decoded summaries: slower, the same bytes and answers
 	Churn        float64       // share of every collection that changes in a minute while queries run, from 0 to 1
 	Adds         float64       // keys a second that each peer adds while queries run, and others seek; at most MaxAdds
-	Minutes      float64       // minutes of Churn and Adds; queries are spread over them; 0: 5. Without both, no pacing
+	Minutes      float64       // time of Churn and Adds, over which queries are spread; 0: 5. Unused if both are 0
 	Faulty       int           // number of further peers that misbehave, see package fault
 	FindTimeout  time.Duration // longest time of one query; 0: DefaultFindTimeout
 	Timeout      time.Duration // longest time of the whole run, which then reports its figures so far; 0: no limit

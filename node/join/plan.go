@@ -66,9 +66,9 @@ func codedBytes(m int, fill float64) int {
 	return header + p.CodedBytes(min(m, int(math.Round(float64(m)*fill))))
 }
 
-// worthwhileBlocks returns the number of the AND's blocks for which the fewest bytes must still move: the AND to every
-// source, and the keys in the answers. Keys in common move in any case. A source's other keys are in the AND by
-// chance: each of their bits is set in the source's filter, and in the AND as often as any other of the filter's bits.
+// worthwhileBlocks returns how many blocks of the AND to send, so that the fewest bytes move in all: the AND to every
+// source, and the sources' answers. Keys in common are in every answer. Another key of a source is in its answer if the
+// AND matches it by chance: for a block (the AND's bits / the source's bits)^hashes.
 func worthwhileBlocks(and *bloom.Filter, filters []*bloom.Filter, sizes []wire.JoinSize, common float64) int {
 	p := and.Params()
 	foreign := make([]float64, len(filters)) // bytes of keys that are not in common but still in the answers

@@ -17,7 +17,7 @@ import (
 type times struct {
 	lookup time.Duration // longest wait until the first peer is named; then the origin is asked
 	answer time.Duration // longest wait for a peer's answer; then the origin is asked, or a silent peer is given up
-	late   time.Duration // longest wait for a peer's first answer; meanwhile the origin may give the content already
+	late   time.Duration // longest dial of a stream, and wait for a peer's answer to a probe; the origin may be asked meanwhile
 	silent time.Duration // time without bytes after which a peer is probed, and another may take over its range
 	slow   time.Duration // time without bytes, or with a trickle only, after which a peer that has more is given up
 	origin time.Duration // time without bytes after which any source is given up

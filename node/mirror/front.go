@@ -25,7 +25,7 @@ const (
 const busyAgain = "1"
 
 // adapter describes a client's request: it sets where the content is and how its hash is known. Content with a hash
-// comes from peers, other content from the origin.
+// comes from peers, else from the origin. Other content comes from the origin, or from its last answer.
 type adapter func(*request) error
 
 // request is a client's request.

@@ -15,7 +15,7 @@ import (
 	"github.com/venn-p2p/venn/node/httpapi"
 )
 
-// named is a name whose content may change. The origin is asked for the present content.
+// named is a name whose content may change. Unless its last answer is fresh, the origin is asked for the present content.
 type named struct {
 	name   string        // the adapter's name and the path below it
 	origin *http.Request // request to the origin, with the client's credentials

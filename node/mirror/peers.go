@@ -191,8 +191,8 @@ func (f *flight) reach(l *look, step int, within time.Duration) {
 	}
 }
 
-// lookDue reports whether a look for holders may begin: f.pause after the last look's end, and at most one look after
-// the last bytes of each peer that brings a range. f.mu is held.
+// lookDue reports whether a look for holders may begin. f.pause must have passed since the last one ended, and each peer
+// that brings a range must have moved bytes since that one began. f.mu is held.
 func (f *flight) lookDue(now time.Time) bool {
 	l := f.look
 	looked := func(s *span) bool { return s.from != nil && s.from.ID != "" && l.began.After(s.from.moved) }

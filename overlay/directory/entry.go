@@ -174,7 +174,7 @@ func (e *Entry) Unwanted(now time.Duration) bool { return now < e.unwanted }
 // UnwantedUntil returns when there may be room in its address group.
 func (e *Entry) UnwantedUntil() time.Duration { return e.unwanted }
 
-// Rate returns the false-positive rate of the answering prefix; 1 if there is none.
+// Rate returns the false-positive rate of the prefix that answers queries (see Held); 1 if there is none.
 func (e *Entry) Rate() float64 {
 	if e.cur == nil {
 		return 1

@@ -104,7 +104,8 @@ func (x *Exchange) nearestSizes(links []*link, e *origin, p *summary.Prefix, rat
 	return near
 }
 
-// commonRate returns the false-positive rate of the most parts of a base that a link holds, too; of all without links.
+// commonRate returns the false-positive rate of the longest prefix of b that any one of the links claims to hold, too.
+// Without links it is the rate of all that is held here.
 func (b *base) commonRate(links []*link) float64 {
 	common := 0
 	for _, l := range links {

@@ -178,9 +178,9 @@ func (s *Region) ContactAnswered(in event.ContactAnswered) {
 	}
 }
 
-// spareDepth returns the depth of the parts of other ranges that have a spare contact each. A part is half as wide as
-// the range of most peers, and at most half as wide as ours. If our range is far wider than others, each part is half
-// as wide as ours: there are too many smaller parts.
+// spareDepth returns the depth of the parts into which the other ranges are divided for spare contacts, one contact a
+// part. A part is half as wide as the narrower of our range and the usual one. If our range is far wider than that,
+// there would be too many parts: each is half as wide as ours then.
 func (s *Region) spareDepth() int {
 	if s.FarWider() {
 		return s.depth + 1

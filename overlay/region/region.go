@@ -261,9 +261,9 @@ func (s *Region) wordOfLinks() (atLeast, atMost float64) {
 	return min(atLeast, boast*max(s.size, float64(s.directory.Origins()))), atMost
 }
 
-// reckoned returns the number of origins assumed in the whole network: our own estimate, corrected by the word of the
-// links. A count of a few places may be a quarter off, so our own estimate may exceed the word of most links only by
-// the factor apart, unless their word is far less. Half of the links cannot move it either way.
+// reckoned returns the number of origins assumed in the whole network. It is our own estimate, raised to what at least
+// half of the links state. It is lowered to apart times what most of them state at most, as a count of a few places may
+// be a quarter off, unless that is at most half of the estimate. Half of the links cannot move it either way.
 func (s *Region) reckoned() float64 {
 	size := s.size
 	atLeast, atMost := s.wordOfLinks()

@@ -307,8 +307,8 @@ func (t *Contacts) judge(at space.Place, peer string, denials, right int32) {
 	}
 }
 
-// Conduct returns the number of times that a peer was caught denying, and of times that it proved right since. For a
-// peer in the table, right answers before its first denial count, too.
+// Conduct returns how often a peer was caught denying, and how often it proved right. Right answers before its first
+// denial count only if the peer was in the table then.
 func (t *Contacts) Conduct(at space.Place, peer string) (denials, right int32) {
 	if c, ok := t.Get(at, peer); ok {
 		return c.Denials, c.Right

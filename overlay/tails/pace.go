@@ -26,7 +26,7 @@ const (
 	paceLags = 4
 	// maxLag caps the lag from a single message: the machine may have slept.
 	maxLag = 2 * time.Second
-	// lagPause is the silence of a link after which its lag may fall at once.
+	// lagPause is the pause between two messages of a link after which a shorter wait replaces its lag at once.
 	lagPause = time.Second
 )
 

@@ -37,7 +37,7 @@ type CollectionRow struct {
 	Peers      int     `json:"peers"`
 	Case       string  `json:"case"` // a policy, a sketch
 	By         string  `json:"by,omitempty"`
-	Bytes      int     `json:"bytes,omitempty"` // bytes of a summary, or of all that is known
+	Bytes      int     `json:"bytes,omitempty"` // bytes of one sketch; in the budget experiment, of all summaries of a peer
 	Quantity   string  `json:"quantity"`
 	Value      float64 `json:"value"`
 	Error      float64 `json:"standard_error"` // standard error of the value; 0 with one trial

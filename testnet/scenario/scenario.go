@@ -87,7 +87,7 @@ type Line struct {
 
 // Latency is one of three kinds: by distance in a square, measured, or by region.
 type Latency struct {
-	Least  Duration `toml:"least"`  // least latency; 0: 10 ms; with a matrix, its least latency, from 1 ms
+	Least  Duration `toml:"least"`  // least latency; smaller ones of a matrix are raised to it; 0: 10 ms, or the least of the matrix, from 1 ms
 	Most   Duration `toml:"most"`   // largest latency in the square; 0: 100 ms
 	Matrix string   `toml:"matrix"` // CSV of numbers in ms, one way: a row and a column a place; peers are placed by turns
 	Region []Region `toml:"region"`

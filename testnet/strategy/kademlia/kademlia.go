@@ -48,7 +48,7 @@ const model = "k = 20, 10 requests under way in a lookup, which ends when the 3 
 const (
 	bucketSize = 20
 	alpha      = 10
-	beta       = 3  // number of the nearest peers whose answers end the search of a lookup
+	beta       = 3  // once this many of the nearest have answered, a lookup asks only the bucketSize nearest
 	workers    = 16 // largest number of lookups for upkeep at one time
 	republish  = 22 * time.Hour
 	refresh    = 10 * time.Minute
