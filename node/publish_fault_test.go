@@ -38,12 +38,16 @@ func (k *slowKeys) Len() (int, error) {
 // TestTailsAreLookedUpOutside: a node whose disk does not answer, when it looks up what the next update tells of, still
 // answers itself, and goes on through the work of each second. The update comes when the disk does.
 func TestTailsAreLookedUpOutside(t *testing.T) {
-	keys := &slowKeys{asked: make(chan struct{})}
+	keys := &slowKeys{asked: make(chan struct{}, 1)}
 	n, friend := newNode(t, WithKeys(keys)), newNode(t)
 	add(t, n, keysOf("old", 100)...)
 	connect(t, n, friend)
 	eventually(t, "the friend knows the summary", func() bool { return knows(friend, n) })
 	keys.slow.Lock()
+	select {
+	case <-keys.asked: // by the look-ups before
+	default:
+	}
 	add(t, n, []byte("new"))
 	<-keys.asked
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -44,18 +45,18 @@ func connected(t *testing.T) (near, far network.MuxedConn, bill *billed) {
 // counting is a connection that counts what is written.
 type counting struct {
 	net.Conn
-	bytes *int64
+	bytes *atomic.Int64
 }
 
 func (c counting) Write(p []byte) (int, error) {
-	*c.bytes += int64(len(p))
+	c.bytes.Add(int64(len(p)))
 	return c.Conn.Write(p)
 }
 
 // TestIdleConnectionsPingSeldom: an idle connection has one ping and its answer in 29 s, of 12 bytes each.
 func TestIdleConnectionsPingSeldom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var sent [2]int64
+		var sent [2]atomic.Int64
 		a, b := net.Pipe()
 		for i, c := range []net.Conn{a, b} {
 			end, err := Muxer{yamux.DefaultTransport}.NewConn(counting{c, &sent[i]}, i == 0, nil)
@@ -66,11 +67,11 @@ func TestIdleConnectionsPingSeldom(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
-		before := sent
+		before := [2]int64{sent[0].Load(), sent[1].Load()}
 		time.Sleep(10 * 29 * time.Second)
 		synctest.Wait()
 		for i := range sent {
-			if got := sent[i] - before[i]; got != 120 {
+			if got := sent[i].Load() - before[i]; got != 120 {
 				t.Errorf("end %d has sent %d bytes in 290 s, want 120", i, got)
 			}
 		}
