@@ -39,7 +39,7 @@ const (
 type run struct {
 	world   strategy.World
 	holders map[summary.Fingerprint][]strategy.ID // holders of each key, ascending
-	keys    [][]summary.Fingerprint               // keys of each peer when it last announced all of them
+	keys    [][]summary.Fingerprint               // keys that each peer announced since it last announced all of them; it may have dropped some
 }
 
 type peer struct {
@@ -127,7 +127,9 @@ func (p *peer) note(of strategy.ID, body any) {
 	r := p.run
 	switch b := body.(type) {
 	case change:
-		r.set(of, b.key, b.held)
+		if r.set(of, b.key, b.held); b.held {
+			r.keys[of] = append(slices.Clip(r.keys[of]), b.key)
+		}
 	case all:
 		for _, k := range r.keys[of] {
 			r.set(of, k, false)
