@@ -73,7 +73,7 @@ func (d *Directory) nextExpiry(e *Entry) time.Duration {
 	}
 	switch {
 	case e.state == Named:
-		at = e.touched + namedFor
+		at = e.touched + d.cfg.Limits.NamedFor
 	case e.state.pending():
 		at = min(at, e.touched+pendingFor)
 	}
