@@ -291,6 +291,18 @@ type answer struct {
 	err    error // the answer was cut off
 }
 
+// fill has a mirror fetch a number of contents, one after the other, each of the given bytes, and returns their hashes.
+func fill(t testing.TB, o *registry, p peerOf, contents uint64, bytes int) (sums []Sum) {
+	t.Helper()
+	for i := range contents {
+		content := some(bytes, 100+i)
+		digest, sum := o.add(content)
+		sums = append(sums, sum)
+		get(t, p.url+blobs+digest).is(t, content)
+	}
+	return sums
+}
+
 func get(t testing.TB, url string, header ...string) answer {
 	t.Helper()
 	return do(t, http.MethodGet, url, header...)

@@ -382,13 +382,7 @@ func TestEvictedContentIsWithdrawn(t *testing.T) {
 	t.Parallel()
 	o, b := newRegistry(t), newBoard()
 	p := b.start(t, Upstream{OCI: []string{o.URL}}, func(c *Config) { c.Size = LeastSize })
-	var sums []Sum
-	for i := range uint64(6) {
-		content := some(4<<20, 100+i)
-		digest, sum := o.add(content)
-		sums = append(sums, sum)
-		get(t, p.url+blobs+digest).is(t, content)
-	}
+	sums := fill(t, o, p, 6, 4<<20)
 	for i, s := range sums {
 		_, there := p.cache.size(s)
 		_, err := os.Stat(p.cache.path(s))
@@ -692,13 +686,7 @@ func TestLyingPeersEvictLittle(t *testing.T) {
 			t.Parallel()
 			o, b := newRegistry(t), newBoard()
 			p := b.start(t, Upstream{OCI: []string{o.URL}}, func(c *Config) { c.Size = LeastSize })
-			var good []Sum
-			for i := range uint64(5) {
-				content := some(3<<20, 200+i)
-				digest, sum := o.add(content)
-				good = append(good, sum)
-				get(t, p.url+blobs+digest).is(t, content)
-			}
+			good := fill(t, o, p, 5, 3<<20)
 			var sent, clients sync.WaitGroup
 			sent.Add(c.lies)
 			for i := range c.lies {
