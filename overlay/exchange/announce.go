@@ -78,7 +78,7 @@ func (x *Exchange) announcements(now time.Duration, l *link) []wire.Item {
 }
 
 func (x *Exchange) tell(now time.Duration, l *link, e *origin, p *summary.Prefix) wire.Item {
-	l.trade(e.Index()).tells(p.Parts(), now)
+	l.traded(e.Index()).tells(p.Parts(), now)
 	ep := p.Header().Epoch
 	return wire.Item{Group: group.New(e.Tag(), ep), Have: uint16(p.Parts())}
 }

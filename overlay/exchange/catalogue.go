@@ -126,7 +126,7 @@ func (x *Exchange) noteClaim(l *link, e *origin, it wire.Item) {
 	if ep, _ := e.Epoch(); epoch.After(ep) && !e.newerThan.After(ep) {
 		e.newerSince, e.newerThan = x.now, epoch
 	}
-	if l.trade(e.Index()).claims(epoch, it.Have) {
+	if l.traded(e.Index()).claims(epoch, it.Have) {
 		x.wake(e)
 	}
 }

@@ -138,7 +138,7 @@ func (x *Exchange) serveDelta(l *link, e *origin, p *summary.Prefix, w *want, en
 		return s
 	}
 	x.sendParts(l, event.SendParts{To: l.peer, Group: group.Of(p.Header()), Parts: delta})
-	l.trade(e.Index()).claims(w.of, uint16(end))
+	l.traded(e.Index()).claims(w.of, uint16(end))
 	w.end = 0
 	return deltaGoes
 }

@@ -157,7 +157,7 @@ func (x *Exchange) forget(e *origin) {
 func (x *Exchange) renewed(e *origin) {
 	e.refusals = 0
 	for _, l := range x.order {
-		l.trade(e.Index()).toldHave = 0
+		l.tellsNone(e.Index())
 	}
 }
 

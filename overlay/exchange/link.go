@@ -14,12 +14,12 @@ import (
 // link is the state of the link to a peer: knowledge of the peer, and debts in both directions.
 type link struct {
 	*standing
-	heard  bool        // the peer has said hello: its rates are known, and parts may be traded
-	cursor int32       // directory index last considered for announcements
-	trades []trade     // trades by directory index
-	place  space.Place // place of the peer
-	out    budget      // budget of summary bytes to the peer
-	untold marks       // directory indexes with perhaps something to announce
+	heard  bool         // the peer has said hello: its rates are known, and parts may be traded
+	cursor int32        // directory index last considered for announcements
+	trades []*tradePage // trades by directory index, in pages; nil: no trades
+	place  space.Place  // place of the peer
+	out    budget       // budget of summary bytes to the peer
+	untold marks        // directory indexes with perhaps something to announce
 
 	hello    wire.Hello  // the peer's last hello, without records
 	pace     pace        // rate at which we may send to the peer
@@ -86,17 +86,42 @@ func (t *trade) claims(e summary.Epoch, have uint16) bool {
 // tells notes that we announced to the peer the number of parts that we hold of the newest epoch.
 func (t *trade) tells(have int, now time.Duration) { t.toldHave, t.toldAt = uint16(have), now }
 
-// trade returns the link's trade about a directory index, to be changed until the next call of trade.
-func (l *link) trade(i int) *trade {
-	for len(l.trades) <= i {
-		l.trades = append(l.trades, trade{})
+// tradePage holds the trades about consecutive directory indexes. A link has only pages in which it claimed or was told
+// something. So origins that one link invents take no memory for the others.
+type tradePage [32]trade
+
+// trade returns the link's trade about a directory index.
+func (l *link) trade(i int) trade {
+	if page := i / len(tradePage{}); page < len(l.trades) && l.trades[page] != nil {
+		return l.trades[page][i%len(tradePage{})]
 	}
-	return &l.trades[i]
+	return trade{}
+}
+
+// traded returns the link's trade about a directory index, to be changed.
+func (l *link) traded(i int) *trade {
+	page := i / len(tradePage{})
+	if more := page + 1 - len(l.trades); more > 0 {
+		l.trades = append(l.trades, make([]*tradePage, more)...)
+	}
+	if l.trades[page] == nil {
+		l.trades[page] = new(tradePage)
+	}
+	return &l.trades[page][i%len(tradePage{})]
+}
+
+// tellsNone forgets what we announced to the peer about a directory index.
+func (l *link) tellsNone(i int) {
+	if l.trade(i).toldHave > 0 {
+		l.traded(i).toldHave = 0
+	}
 }
 
 // forget drops what was exchanged about a directory index.
 func (l *link) forget(i int) {
-	*l.trade(i) = trade{}
+	if l.trade(i) != (trade{}) {
+		*l.traded(i) = trade{}
+	}
 	l.wants = slices.DeleteFunc(l.wants, func(w *want) bool { return w.index == i })
 }
 

@@ -1,8 +1,11 @@
 package exchange
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/venn-p2p/venn/overlay/admission"
 	"github.com/venn-p2p/venn/overlay/directory"
@@ -31,7 +34,7 @@ func TestRemovedWhileWaiting(t *testing.T) {
 	}
 	w.out.Begin()
 	w.x.Took(0, a, directory.Result{Learned: &event.Learned{}, End: 3})
-	if got := w.x.links["link"].trade(2); *got != (trade{}) {
+	if got := w.x.links["link"].trade(2); got != (trade{}) {
 		t.Errorf("the other origin has a trade: %+v", got)
 	}
 	w.x.Took(0, a, directory.Result{Fault: event.FaultDelta})
@@ -64,5 +67,36 @@ func TestRemovedWhileWanted(t *testing.T) {
 		}
 		w.d.Add(0, "link", tag+1000)
 		w.pass()
+	}
+}
+
+// TestInventedOriginsTakeLittle: what one link claims of origins that nobody else names takes memory of its own trades
+// alone, although the planner looks at all links. All of them together take less than two of them with a trade for each.
+func TestInventedOriginsTakeLittle(t *testing.T) {
+	const links, invented = 20, 4096
+	w := lone(rand.New(rand.NewPCG(1, 1)), 10_000_000)
+	w.publish(sign(t, "self", randomKeys(w.rng, 100)))
+	for i := range links {
+		w.meet(wire.Hello{Up: 10_000_000, Down: 10_000_000, Session: 1}, wire.PeerID(fmt.Sprint("link", i)))
+	}
+	var claims []wire.Item
+	for range invented {
+		claims = append(claims, wire.Item{Group: group.New(w.rng.Uint64(), summary.Epoch{Generation: 1}), Have: 9})
+	}
+	w.give(0, event.CatalogueReceived{From: "link0", Items: claims, Bytes: 1})
+	for second := range 10 {
+		w.give(time.Duration(second)*time.Second, event.Tick{})
+	}
+	bytes := 0
+	for _, l := range w.x.order {
+		bytes += int(unsafe.Sizeof(*l)) + 8*cap(l.trades)
+		for _, page := range l.trades {
+			if page != nil {
+				bytes += int(unsafe.Sizeof(*page))
+			}
+		}
+	}
+	if one := invented * int(unsafe.Sizeof(trade{})); bytes > 2*one || bytes < one {
+		t.Errorf("%d bytes for trades with %d links, %d of one", bytes, links, one)
 	}
 }

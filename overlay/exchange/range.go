@@ -64,7 +64,7 @@ func (x *Exchange) holder(e *origin) (best *link) {
 func (x *Exchange) tellAgain(l *link, all bool) {
 	l.untold.addAll(len(x.origins))
 	for i := x.owns; all && i < len(x.origins); i++ {
-		l.trade(i).toldHave = 0
+		l.tellsNone(i)
 	}
 }
 

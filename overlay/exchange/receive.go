@@ -103,7 +103,7 @@ func (x *Exchange) Took(now time.Duration, a Arrival, r directory.Result) {
 	}
 	x.judge(now, l, e, a, r)
 	if r.Learned != nil && l != nil {
-		l.trade(e.Index()).claims(a.in.Group.Epoch(), uint16(r.End))
+		l.traded(e.Index()).claims(a.in.Group.Epoch(), uint16(r.End))
 		l.keeps(e.Tag())
 	}
 }
@@ -147,7 +147,7 @@ func (x *Exchange) blameFor(a Arrival, r directory.Result) {
 func (x *Exchange) shun(l *link, e *origin, until time.Duration) {
 	if l != nil {
 		x.matter(l, e.Tag()).shunned = until
-		l.trade(e.Index()).have = 0
+		l.traded(e.Index()).have = 0
 		l.untold.add(e.Index())
 	}
 }

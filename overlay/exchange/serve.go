@@ -68,7 +68,7 @@ func (x *Exchange) servePart(l *link, w *want) (more bool) {
 	x.sendParts(l, event.SendParts{To: l.peer, Group: group.New(e.Tag(), w.of), Parts: cut})
 	x.charge(l, Cost(cut))
 	w.from, w.at = uint16(to), x.now
-	l.trade(w.index).claims(w.of, w.from)
+	l.traded(w.index).claims(w.of, w.from)
 	if w.from >= w.end || int(w.from) >= p.Parts() {
 		w.end = 0
 		return false

@@ -87,7 +87,7 @@ func TestRipe(t *testing.T) {
 		told, have uint16
 		toldAt, at time.Duration
 	}{{told, told, 0, 4 * time.Second}, {1, 1, 10 * time.Second, 11 * time.Second}} {
-		tr := l.trade(e.Index())
+		tr := l.traded(e.Index())
 		tr.toldHave, tr.have, tr.toldAt = c.told, c.have, c.toldAt
 		if w.x.ripe(c.at-time.Millisecond, l, e, p) || !w.x.ripe(c.at, l, e, p) {
 			t.Errorf("%+v: not ripe then, or before", c)
