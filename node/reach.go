@@ -181,7 +181,7 @@ func (n *Node) dial(ctx context.Context, info peer.AddrInfo, e errand) error {
 			return nil
 		}
 		if n.links.Dial(info.ID, e.passing, time.Now()) {
-			quiet := time.AfterFunc(handshakeTime, func() { n.unheard(info.ID) })
+			quiet := time.AfterFunc(handshakeTime, func() { n.unresponsive(info.ID) })
 			err := n.connectHost(network.WithAllowLimitedConn(ctx, ServiceName), info)
 			quiet.Stop()
 			if errors.Is(err, context.DeadlineExceeded) {

@@ -37,19 +37,19 @@ func (n *Node) patience(p peer.ID) time.Duration {
 	return min(max(patientTrips*rtt, leastPatience), probeTime/2)
 }
 
-// unheard has queries go on without a peer until it is heard.
-func (n *Node) unheard(p peer.ID) {
-	n.tasks.Run(func() { n.in.Result(n.ctx, routing.Unheard{Peer: wire.PeerID(p)}) })
+// unresponsive has queries go on without a peer until it is heard.
+func (n *Node) unresponsive(p peer.ID) {
+	n.tasks.Run(func() { n.in.Result(n.ctx, routing.Unresponsive{Peer: wire.PeerID(p)}) })
 }
 
 // quiet checks whether a connection on which an answer is late is alive.
 func (n *Node) quiet(c network.Conn) {
 	p := c.RemotePeer()
-	late := time.AfterFunc(n.patience(p), func() { n.unheard(p) })
+	late := time.AfterFunc(n.patience(p), func() { n.unresponsive(p) })
 	n.tasks.Run(func() {
 		live := n.look(p, c)
 		if told := !late.Stop(); told && live {
-			n.in.Result(n.ctx, routing.Reached{Peer: wire.PeerID(p)})
+			n.in.Result(n.ctx, routing.Alive{Peer: wire.PeerID(p)})
 		}
 	})
 }

@@ -153,8 +153,8 @@ func (r *Router) askFailed(id QueryID, p wire.PeerID) {
 	}
 }
 
-// unheard notes that a peer gives no sign of life: no query waits for it any more, and none asks it again.
-func (r *Router) unheard(in Unheard) {
+// unresponsive notes that a peer gives no sign of life: no query waits for it any more, and none asks it again.
+func (r *Router) unresponsive(in Unresponsive) {
 	r.noteFailure(in.Peer, r.now, true, true)
 	for _, id := range slices.Sorted(maps.Keys(r.open)) {
 		q := r.open[id]

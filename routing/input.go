@@ -14,18 +14,18 @@ type Start struct{ Query Query }
 // ended.
 type Cancel struct{ ID QueryID }
 
-// Reached means that a peer has shown that it lives. An earlier failure to answer no longer counts against it. A hello
+// Alive means that a peer has shown that it lives. An earlier failure to answer no longer counts against it. A hello
 // has the same effect.
-type Reached struct{ Peer wire.PeerID }
+type Alive struct{ Peer wire.PeerID }
 
-// Unheard means that a peer gives no sign of life: nothing comes on its connection, or no connection is made. Its open
-// questions have failed, in all queries. An answer that comes all the same counts.
-type Unheard struct{ Peer wire.PeerID }
+// Unresponsive means that a peer gives no sign of life: nothing comes on its connection, or no connection is made. Its
+// open questions have failed, in all queries. An answer that comes all the same counts.
+type Unresponsive struct{ Peer wire.PeerID }
 
-func (Start) For() event.Machines   { return event.Routing }
-func (Cancel) For() event.Machines  { return event.Routing }
-func (Reached) For() event.Machines { return event.Routing }
-func (Unheard) For() event.Machines { return event.Routing }
+func (Start) For() event.Machines        { return event.Routing }
+func (Cancel) For() event.Machines       { return event.Routing }
+func (Alive) For() event.Machines        { return event.Routing }
+func (Unresponsive) For() event.Machines { return event.Routing }
 
 func (i Start) String() string {
 	q := i.Query
@@ -34,9 +34,9 @@ func (i Start) String() string {
 
 func (i Cancel) String() string { return fmt.Sprintf("Cancel %s", i.ID) }
 
-func (i Reached) String() string { return fmt.Sprintf("Reached %s", i.Peer) }
+func (i Alive) String() string { return fmt.Sprintf("Alive %s", i.Peer) }
 
-func (i Unheard) String() string { return fmt.Sprintf("Unheard %s", i.Peer) }
+func (i Unresponsive) String() string { return fmt.Sprintf("Unresponsive %s", i.Peer) }
 
 func (id QueryID) String() string {
 	if id >= MaxQueryID {

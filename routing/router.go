@@ -71,10 +71,10 @@ func (r *Router) Step(now time.Duration, in event.Input) []event.Effect {
 		}
 	case event.HelloReceived:
 		r.lives(in.Peer)
-	case Reached:
+	case Alive:
 		r.lives(in.Peer)
-	case Unheard:
-		r.unheard(in)
+	case Unresponsive:
+		r.unresponsive(in)
 	case event.ContactsNamed:
 		r.contactsNamed(in)
 	case event.Tick:

@@ -10,9 +10,9 @@ import (
 	"github.com/venn-p2p/venn/routing/routinglab"
 )
 
-// TestUnheard: when a peer gives no sign of life, no query waits for it any more: not for its word, not for what it was
-// asked on behalf of a query, and not again a moment later. An answer that comes all the same counts.
-func TestUnheard(t *testing.T) {
+// TestUnresponsive: when a peer gives no sign of life, no query waits for it any more: not for its word, not for what
+// it was asked on behalf of a query, and not again a moment later. An answer that comes all the same counts.
+func TestUnresponsive(t *testing.T) {
 	for _, holds := range []bool{true, false} { // b is asked to confirm; else it is asked for candidates
 		net := routinglab.NewNet(1)
 		var a, b *routinglab.Node
@@ -28,7 +28,7 @@ func TestUnheard(t *testing.T) {
 			net.Start("a", routing.Query{ID: id, Key: []byte("k"), Mode: wire.Any})
 			if id == 1 {
 				net.RunUntil(from + 200*time.Millisecond)
-				net.Step("a", routing.Unheard{Peer: "b"})
+				net.Step("a", routing.Unresponsive{Peer: "b"})
 			}
 			net.Run()
 			if !slices.ContainsFunc(a.Done, func(d routing.Done) bool { return d.ID == id && d.Stats.Elapsed <= within }) {
