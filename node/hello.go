@@ -113,7 +113,7 @@ func (l *loop) saidHello(s saidHello) {
 func (l *loop) turnedAway(p peer.ID, names wire.Names) {
 	l.step(event.LinkRefused{Peer: wire.PeerID(p), Names: names})
 	l.unlink(p)
-	l.n.links.Pass(p)
+	l.n.links.SetQuestionsOnly(p)
 	l.stands(p, ErrFull, nil)
 }
 

@@ -68,7 +68,7 @@ func TestDialAfterPartition(t *testing.T) {
 		n.host.Network().(*swarm.Swarm).Backoff().AddBackoff(other.ID(), a)
 	}
 	to := peer.AddrInfo{ID: other.ID(), Addrs: other.Addrs()}
-	if err := n.dial(t.Context(), to, errand{turns: otherTurns, within: handshakeTime, passing: true}); !errors.Is(err, swarm.ErrDialBackoff) {
+	if err := n.dial(t.Context(), to, errand{turns: otherTurns, within: handshakeTime, questionsOnly: true}); !errors.Is(err, swarm.ErrDialBackoff) {
 		t.Errorf("for another: %v", err)
 	}
 	if err := n.dial(t.Context(), to, forQuery); err != nil {

@@ -35,10 +35,10 @@ const handshakeTime = time.Second
 
 // errand is the purpose of a dial. Each kind of turn has its own places for dials, so that no kind waits for another.
 type errand struct {
-	turns   turns
-	within  time.Duration       // longest time of the dial
-	passing bool                // the connection serves only questions and becomes no link
-	owner   admission.Principal // principal whose share of the dials it takes; zero: this node
+	turns         turns
+	within        time.Duration       // longest time of the dial
+	questionsOnly bool                // the connection serves only questions and becomes no link
+	owner         admission.Principal // principal whose share of the dials it takes; zero: this node
 }
 
 // turns names a set of places for dials: see dialsAtOnce.
@@ -55,9 +55,9 @@ var dialsAtOnce = [...]int{ownTurns: 8, upkeepTurns: 2, otherTurns: 4}
 
 var (
 	forCaller  = errand{turns: ownTurns, within: streams.OpenTime}
-	forQuery   = errand{turns: ownTurns, within: dialTime, passing: true}
+	forQuery   = errand{turns: ownTurns, within: dialTime, questionsOnly: true}
 	forLink    = errand{turns: upkeepTurns, within: dialTime}
-	forInquiry = errand{turns: upkeepTurns, within: dialTime, passing: true}
+	forInquiry = errand{turns: upkeepTurns, within: dialTime, questionsOnly: true}
 )
 
 // errandOf returns the purpose of a query's question: the caller's query, or a search for another peer.
@@ -180,7 +180,7 @@ func (n *Node) dial(ctx context.Context, info peer.AddrInfo, e errand) error {
 		if n.reached(info.ID) {
 			return nil
 		}
-		if n.links.Dial(info.ID, e.passing, time.Now()) {
+		if n.links.Dial(info.ID, e.questionsOnly, time.Now()) {
 			quiet := time.AfterFunc(handshakeTime, func() { n.unresponsive(info.ID) })
 			err := n.connectHost(network.WithAllowLimitedConn(ctx, ServiceName), info)
 			quiet.Stop()
@@ -455,7 +455,7 @@ func (n *Node) elsewhere(p peer.ID) bool {
 // identified makes a link of a connection that we opened to a peer that says hello, unless the connection serves only
 // questions. On a connection that the other end opened, that end says hello first, if it is to be a link.
 func (n *Node) identified(p peer.ID) {
-	if n.links.Passing(p) {
+	if n.links.QuestionsOnly(p) {
 		return
 	}
 	if n.opened(p) {

@@ -228,7 +228,7 @@ func TestOthersAddresses(t *testing.T) {
 	n, h := newNode(t), newHost(t)
 	hole, _ := listener(t)
 	liar := peer.AddrInfo{ID: newStranger(t).id, Addrs: append(h.Addrs(), hole)}
-	e := errand{turns: otherTurns, within: handshakeTime, passing: true}
+	e := errand{turns: otherTurns, within: handshakeTime, questionsOnly: true}
 	if err := n.dial(t.Context(), liar, e); err == nil {
 		t.Fatal("nobody is there")
 	}

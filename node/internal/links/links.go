@@ -31,28 +31,28 @@ type Table struct {
 
 // dial describes the dials under way to one peer.
 type dial struct {
-	under   int  // number of these dials
-	passing bool // the dials are only for questions
+	under         int  // number of these dials
+	questionsOnly bool // the dials are only for questions
 }
 
 // conn is a connection that the node made, or a connection with a link on it.
 type conn struct {
-	made    bool // this node made the connection
-	link    bool
-	group   string // address group of a link's peer
-	passing bool   // the connection serves only questions and becomes no link
-	needed  bool   // the peer is a neighbour
-	mesh    bool   // the peer is in pubsub's mesh
-	fresh   bool   // no stream has used it yet
-	busy    int    // number of open streams on it
-	used    time.Time
-	linked  time.Time // when the link began
+	made          bool // this node made the connection
+	link          bool
+	group         string // address group of a link's peer
+	questionsOnly bool   // the connection serves only questions and becomes no link
+	needed        bool   // the peer is a neighbour
+	mesh          bool   // the peer is in pubsub's mesh
+	fresh         bool   // no stream has used it yet
+	busy          int    // number of open streams on it
+	used          time.Time
+	linked        time.Time // when the link began
 }
 
 const (
 	// Most idle time of a connection that serves only questions: its other end cannot refuse it
-	passLife  = 2 * time.Second
-	freshLife = 500 * time.Millisecond // time that a new connection has to be used for the first time
+	questionLife = 2 * time.Second
+	freshLife    = 500 * time.Millisecond // time that a new connection has to be used for the first time
 )
 
 // New returns a table for at most most connections made and links taken; most must be 4 or more. Half of them may be
@@ -121,19 +121,19 @@ type Evicted struct {
 // ended. Beyond the limit there is still room if enough connections may give way: one for each connection being made
 // beyond the limit. Links taken count up to their share only. Those above it, which this node wanted, take no room
 // from dials.
-func (t *Table) Dial(p peer.ID, passing bool, now time.Time) bool {
+func (t *Table) Dial(p peer.ID, questionsOnly bool, now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if d := t.dialing[p]; d != nil {
 		d.under++
-		d.passing = d.passing && passing
+		d.questionsOnly = d.questionsOnly && questionsOnly
 		return true
 	}
 	made, dialing, taken := t.counts()
 	if over := min(t.excess(made+dialing+1, taken), dialing+1); over > 0 && over > t.spare(taken, now) {
 		return false
 	}
-	t.dialing[p] = &dial{under: 1, passing: passing}
+	t.dialing[p] = &dial{under: 1, questionsOnly: questionsOnly}
 	return true
 }
 
@@ -180,7 +180,7 @@ func (t *Table) Dialed(p peer.ID, success bool, now time.Time) (evict Evicted) {
 	if c := t.peers[p]; c != nil {
 		c.made = true // the peer's link came first
 	} else {
-		t.peers[p] = &conn{made: true, passing: d.passing, fresh: true, used: now}
+		t.peers[p] = &conn{made: true, questionsOnly: d.questionsOnly, fresh: true, used: now}
 	}
 	if made, _, taken := t.counts(); t.excess(made, taken) > 0 {
 		evict = t.evicted(p, now)
@@ -211,14 +211,14 @@ func (t *Table) peaks() {
 	t.peak = max(t.peak, made+taken)
 }
 
-// Passing reports whether the connection or dial to p that this node made serves only questions, so that no link is
-// made of it.
-func (t *Table) Passing(p peer.ID) bool {
+// QuestionsOnly reports whether the connection or dial to p that this node made serves only questions, so that no link
+// is made of it.
+func (t *Table) QuestionsOnly(p peer.ID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	c := t.peers[p]
 	d := t.dialing[p]
-	return d != nil && d.passing || c != nil && c.passing
+	return d != nil && d.questionsOnly || c != nil && c.questionsOnly
 }
 
 // room reports whether a link with p, of an address group, may be taken. instead is the peer whose link must give way;
@@ -257,7 +257,7 @@ func (t *Table) Link(p peer.ID, group string, wanted bool, now time.Time) (inste
 	if !c.link {
 		c.linked = now
 	}
-	c.link, c.group, c.passing, c.fresh = true, group, false, false
+	c.link, c.group, c.questionsOnly, c.fresh = true, group, false, false
 	t.peaks()
 	return instead, true
 }
@@ -276,8 +276,8 @@ func (t *Table) Unlink(p peer.ID) {
 	}
 }
 
-// Pass records that the connection to p serves only questions, because its other end refused a link.
-func (t *Table) Pass(p peer.ID) { t.set(p, func(c *conn) { c.passing = true }) }
+// SetQuestionsOnly records that the connection to p serves only questions, because its other end refused a link.
+func (t *Table) SetQuestionsOnly(p peer.ID) { t.set(p, func(c *conn) { c.questionsOnly = true }) }
 
 // Closed records that there is no connection to p, or that the connection is no longer the node's.
 func (t *Table) Closed(p peer.ID) {
@@ -338,14 +338,14 @@ func (t *Table) Use(p peer.ID, inbound bool) (done func()) {
 }
 
 // Stale returns the peers whose connections or links nothing needs and nothing has used for longer than idleLife. For
-// connections that serve only questions the time is passLife.
+// connections that serve only questions the time is questionLife.
 func (t *Table) Stale(now time.Time, idleLife time.Duration) (out []peer.ID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for p, c := range t.peers {
 		life := idleLife
-		if c.passing {
-			life = passLife
+		if c.questionsOnly {
+			life = questionLife
 		}
 		if c.idle(now, life) {
 			out = append(out, p)

@@ -52,10 +52,10 @@ func TestConnectionsOfLeastWorthGoFirst(t *testing.T) {
 	if got := made(t, c, "last", at(100)); got != "busy" {
 		t.Errorf("evicted %q, want the one no longer in use", got)
 	}
-	if got := c.Stale(at(100).Add(passLife), 30*time.Second); len(got) != 0 {
+	if got := c.Stale(at(100).Add(questionLife), 30*time.Second); len(got) != 0 {
 		t.Errorf("stale %v", got)
 	}
-	if got := c.Stale(at(101).Add(passLife), 30*time.Second); !slices.Equal(got, []peer.ID{"last"}) {
+	if got := c.Stale(at(101).Add(questionLife), 30*time.Second); !slices.Equal(got, []peer.ID{"last"}) {
 		t.Errorf("stale %v", got)
 	}
 	if !c.Dial("upkeep", false, at(200)) {
@@ -70,19 +70,19 @@ func TestConnectionsOfLeastWorthGoFirst(t *testing.T) {
 	}
 }
 
-// TestPassingGoesSoon: a connection made only to confirm goes after two idle seconds, one that became a link or is in
-// use does not.
-func TestPassingGoesSoon(t *testing.T) {
+// TestQuestionsOnlyGoesSoon: a connection made only to confirm goes after two idle seconds, one that became a link or is
+// in use does not.
+func TestQuestionsOnlyGoesSoon(t *testing.T) {
 	c := New(32)
 	for _, p := range []peer.ID{"idle", "busy", "link"} {
 		made(t, c, p, at(0))
 	}
 	done := c.Use("busy", false)
 	c.Link("link", "", true, at(0))
-	if got := c.Stale(at(0).Add(passLife), 30*time.Second); len(got) != 0 {
+	if got := c.Stale(at(0).Add(questionLife), 30*time.Second); len(got) != 0 {
 		t.Errorf("%v stale at once", got)
 	}
-	if got := c.Stale(at(1).Add(passLife), 30*time.Second); !slices.Equal(got, []peer.ID{"idle"}) {
+	if got := c.Stale(at(1).Add(questionLife), 30*time.Second); !slices.Equal(got, []peer.ID{"idle"}) {
 		t.Errorf("stale are %v, want the idle one", got)
 	}
 	done()
@@ -305,13 +305,13 @@ func TestMadeStaysBounded(t *testing.T) {
 	}
 }
 
-func TestPassing(t *testing.T) {
+func TestQuestionsOnly(t *testing.T) {
 	c := New(8)
 	made(t, c, "a", at(0))
-	if !c.Passing("a") || c.Linked("a") || !c.Made("a") {
+	if !c.QuestionsOnly("a") || c.Linked("a") || !c.Made("a") {
 		t.Error("a connection that was dialled to confirm is not known as one")
 	}
-	if _, ok := c.Link("a", "", false, at(0)); !ok || c.Passing("a") || !c.Linked("a") {
+	if _, ok := c.Link("a", "", false, at(0)); !ok || c.QuestionsOnly("a") || !c.Linked("a") {
 		t.Error("making a link of it")
 	}
 	c.Unlink("a")

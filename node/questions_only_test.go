@@ -11,9 +11,9 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// TestPassingIsNotMet: on a connection made only to ask a question, neither end opens a stream of pubsub. On that of a
-// link both do, and a passing connection that becomes a link is met then.
-func TestPassingIsNotMet(t *testing.T) {
+// TestQuestionsOnlyIsNotMet: on a connection made only to ask a question, neither end opens a stream of pubsub. On that of a
+// link both do, and a connection for questions that becomes a link is met then.
+func TestQuestionsOnlyIsNotMet(t *testing.T) {
 	a, b, c := newNode(t), newNode(t), newNode(t)
 	key := []byte("key")
 	add(t, b, key)
