@@ -34,7 +34,7 @@ func managed(t testing.TB) (host.Host, *connmgr.BasicConnMgr) {
 // expire makes all that the node keeps account of idle for too long, and has it look.
 func expire(t testing.TB, n *Node) {
 	t.Helper()
-	look(t, n, func(l *loop) { l.closeStale(time.Now().Add(time.Minute)) })
+	look(t, n, func(l *loop) { l.closeStale(n.now() + time.Minute) })
 }
 
 // TestForeignConnections: the connections of other protocols live on, whoever made them, however many there are and

@@ -247,7 +247,7 @@ func (n *Node) groupOf(p peer.ID) string { return admit.Principal(n.host.Network
 
 // admit makes room for a link with a peer, and reports whether there is any.
 func (n *Node) admit(p peer.ID) bool {
-	instead, ok := n.links.Link(p, n.groupOf(p), false, time.Now())
+	instead, ok := n.links.Link(p, n.groupOf(p), false, n.now())
 	if instead != "" {
 		n.in.LinkDropped(instead)
 		n.part(instead)

@@ -194,7 +194,7 @@ func (l *loop) tick() {
 	l.woken()
 	if l.ticks%4 == 1 {
 		l.snap()
-		l.closeStale(time.Now())
+		l.closeStale(l.n.now())
 	}
 	l.rejoin()
 }
@@ -225,7 +225,7 @@ func (l *loop) stateChanged(p peer.ID, s inbox.PeerState) {
 			l.endLink(p, core.LinkLost{Peer: wire.PeerID(p)})
 		}
 	case !l.n.links.Linked(p): // it reconnected before the end was noted, which took the new link out of the table
-		if instead, _ := l.n.links.Link(p, l.n.groupOf(p), true, time.Now()); instead != "" {
+		if instead, _ := l.n.links.Link(p, l.n.groupOf(p), true, l.n.now()); instead != "" {
 			l.unlink(instead)
 		}
 	}
@@ -271,7 +271,7 @@ func (l *loop) linkIn(session uint64, p peer.ID, outbound, wanted bool) bool {
 		return false
 	}
 	group := l.n.groupOf(p)
-	instead, ok := l.n.links.Link(p, group, wanted, time.Now())
+	instead, ok := l.n.links.Link(p, group, wanted, l.n.now())
 	if instead != "" {
 		l.unlink(instead)
 		l.n.part(instead)

@@ -24,7 +24,6 @@ import (
 	"github.com/venn-p2p/venn/node/internal/counters"
 	"github.com/venn-p2p/venn/node/internal/fault"
 	"github.com/venn-p2p/venn/node/internal/inbox"
-	"github.com/venn-p2p/venn/node/internal/links"
 	"github.com/venn-p2p/venn/node/internal/mesh"
 	"github.com/venn-p2p/venn/node/internal/pipes"
 	"github.com/venn-p2p/venn/node/internal/streams"
@@ -69,7 +68,7 @@ type Node struct {
 
 	tasks       tasks.Group
 	in          *inbox.Inbox
-	links       *links.Table
+	links       *core.Links[peer.ID]
 	streams     *streams.Node
 	counters    *counters.Counters
 	metrics     *metrics
@@ -127,7 +126,7 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 		hasher:   cfg.seed.Hasher(),
 		start:    time.Now(),
 		in:       inbox.New(),
-		links:    links.New(cfg.maxConnections),
+		links:    core.NewLinks[peer.ID](cfg.maxConnections),
 		counters: counters.New(cfg.limits.Offences),
 		metrics:  newMetrics(),
 		closing:  newRecent[peer.ID](closingTime, maxClosing),
@@ -244,7 +243,7 @@ func (n *Node) newStreams() *streams.Node {
 		Tasks:    &n.tasks,
 		Counters: n.counters,
 		Admit:    n.newAdmission(),
-		Use:      n.links.Use,
+		Use:      n.use,
 		Relayed:  func(id protocol.ID) bool { return id == HelloID || id == HaveID || id == QueryID },
 		Refuse:   n.offended,
 		Lasting:  func(id protocol.ID) bool { return id == TailsID },
@@ -419,7 +418,7 @@ func (n *Node) offended(p peer.ID, reason string, err error) {
 // turnAway ends the link and the connections with a barred peer.
 func (n *Node) turnAway(p peer.ID) {
 	n.links.Closed(p)
-	n.letGo(links.Evicted{Peer: p, Made: true})
+	n.letGo(core.Evicted[peer.ID]{Peer: p, Made: true})
 }
 
 // Host returns the host that the node runs on. Its event bus has the node's events: EvtSummaryLearned, EvtLinkOpened

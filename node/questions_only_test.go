@@ -20,7 +20,7 @@ func TestQuestionsOnlyIsNotMet(t *testing.T) {
 	if err := a.dial(t.Context(), info(b), forQuery); err != nil {
 		t.Fatal(err)
 	}
-	defer a.links.Use(b.ID(), false)() // it is not closed as idle meanwhile
+	defer a.use(b.ID(), false)() // it is not closed as idle meanwhile
 	has, _, err := a.have(t.Context(), wire.Record{Peer: wire.PeerID(b.ID())}, [][]byte{key}, forQuery)
 	if err != nil || !slices.Equal(has, []bool{true}) {
 		t.Fatal(has, err)

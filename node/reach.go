@@ -138,9 +138,15 @@ func (n *Node) foreign(p peer.ID) bool {
 	return links.Foreign(n.host, p, Topic(n.cfg.seed.Network), own)
 }
 
+// use records that a stream with a peer is open, until the returned function is called.
+func (n *Node) use(p peer.ID, inbound bool) (done func()) {
+	unused := n.links.Use(p, inbound)
+	return func() { unused(n.now()) }
+}
+
 // letGo ends the link with an evicted peer. It closes the connection if this node made it, unless somebody else uses
 // it; then it is the host's.
-func (n *Node) letGo(e links.Evicted) {
+func (n *Node) letGo(e core.Evicted[peer.ID]) {
 	if e.Peer == "" {
 		return
 	}
@@ -180,7 +186,7 @@ func (n *Node) dial(ctx context.Context, info peer.AddrInfo, e errand) error {
 		if n.reached(info.ID) {
 			return nil
 		}
-		if n.links.Dial(info.ID, e.questionsOnly, time.Now()) {
+		if n.links.Dial(info.ID, e.questionsOnly, n.now()) {
 			quiet := time.AfterFunc(handshakeTime, func() { n.unresponsive(info.ID) })
 			err := n.connectHost(network.WithAllowLimitedConn(ctx, ServiceName), info)
 			quiet.Stop()
@@ -192,7 +198,7 @@ func (n *Node) dial(ctx context.Context, info peer.AddrInfo, e errand) error {
 				}
 			}
 			made := err == nil || n.opened(info.ID) // the peer is there, and only slow to identify itself
-			n.letGo(n.links.Dialed(info.ID, made, time.Now()))
+			n.letGo(n.links.Dialed(info.ID, made, n.now()))
 			if !n.reached(info.ID) { // the connection closed before the table had it
 				n.links.Closed(info.ID)
 				if errors.Is(context.Cause(ctx), errFull) {
@@ -294,8 +300,8 @@ func (l *loop) giveUp(p peer.ID) {
 }
 
 // closeStale ends links and connections made by the node that have been idle for too long and that nothing needs.
-func (l *loop) closeStale(now time.Time) {
-	for _, p := range l.n.links.Stale(now, core.IdleLife) {
+func (l *loop) closeStale(now time.Duration) {
+	for _, p := range l.n.links.Stale(now) {
 		l.giveUp(p)
 	}
 	for _, p := range l.n.host.Network().Peers() {
@@ -484,7 +490,7 @@ func (f *notifiee) Connected(net network.Network, c network.Conn) {
 		f.n.tasks.Run(func() { f.n.turnAway(p) })
 	}
 	lasts := func(other network.Conn) bool { return other != c && !other.IsClosed() }
-	if f.n.links.LinkedBefore(p, c.Stat().Opened) && !slices.ContainsFunc(net.ConnsToPeer(p), lasts) {
+	if f.n.links.LinkedBefore(p, c.Stat().Opened.Sub(f.n.start)) && !slices.ContainsFunc(net.ConnsToPeer(p), lasts) {
 		f.n.links.Closed(p)
 		f.n.in.LinkDropped(p)
 	}

@@ -150,7 +150,7 @@ func TestTricklingStreams(t *testing.T) {
 		t.Fatalf("%d links taken", taken)
 	}
 	time.Sleep(time.Second)
-	if stale := n.links.Stale(time.Now().Add(time.Hour), core.IdleLife); len(stale) != core.Connections/2 {
+	if stale := n.links.Stale(n.now() + time.Hour); len(stale) != core.Connections/2 {
 		t.Errorf("%d links would be idle in an hour", len(stale))
 	}
 	for range core.Connections {

@@ -38,7 +38,6 @@ func (t *stage) driven(s strategy.Strategy, whole bool) (cast, error) {
 		Holds: func(p strategy.ID, k strategy.Key) bool { return t.holds(p, k.Number) },
 		World: strategy.World{
 			Peers: t.plan.Data.Peers(), Seed: t.plan.Seed, Params: t.plan.Params(), Latency: t.plan.Latency, Online: t.gate.online,
-			Star:       t.plan.Links.Kind == string(sim.Star),
 			Rates:      func(p strategy.ID) (up, down uint64) { l := t.plan.Line(p); return uint64(l.Up), uint64(l.Down) },
 			Collection: t.fingerprints,
 			Holders:    func(k strategy.Key) []strategy.ID { return slices.Clone(t.holders(k.Number)) },

@@ -59,7 +59,7 @@ var layers = []layer{
 	{"node/internal/tasks", nil},
 	{"node/internal/counters", nil},
 	{"node/internal/limits", []string{"node/core"}},
-	{"node/internal/links", []string{"node/core"}},
+	{"node/internal/links", nil},
 	{"node/internal/admit", []string{"overlay/admission"}},
 	{"node/internal/fault", []string{"summary/...", "node/signed", "overlay/wire"}},
 	{"node/internal/inbox", []string{"summary/...", "overlay/group", "overlay/event", "overlay/tails", "overlay/wire"}},

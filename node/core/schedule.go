@@ -15,9 +15,6 @@ const (
 	MostSpacing  = 20 * time.Second
 )
 
-// IdleLife is the time after which an idle link that nothing needs is closed.
-const IdleLife = 30 * time.Second
-
 // GoodbyeTime is the longest time that a leaving peer waits until its last messages are sent.
 const GoodbyeTime = 200 * time.Millisecond
 

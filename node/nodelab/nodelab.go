@@ -8,8 +8,8 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/node/internal/inbox"
-	"github.com/venn-p2p/venn/node/internal/links"
 	"github.com/venn-p2p/venn/overlay/admission"
 )
 
@@ -61,17 +61,17 @@ func FloodedStreams(unshared bool) (taken int) {
 // exist. In haste, each takes a place as one that succeeds.
 func DialsInVain(hasty bool) (left int) {
 	const most = 16
-	t := links.New(most)
+	t := core.NewLinks[peer.ID](most)
 	name := func(kind string, i int) peer.ID { return peer.ID(fmt.Sprint(kind, i)) }
 	for i := range most {
-		t.Dial(name("honest", i), true, time.Unix(0, 0))
-		t.Dialed(name("honest", i), true, time.Unix(0, 0))
+		t.Dial(name("honest", i), true, 0)
+		t.Dialed(name("honest", i), true, 0)
 	}
 	for i := range most {
-		t.Dial(name("ghost", i), true, time.Unix(1, 0))
+		t.Dial(name("ghost", i), true, time.Second)
 	}
 	for i := range most {
-		t.Dialed(name("ghost", i), hasty, time.Unix(1, 0))
+		t.Dialed(name("ghost", i), hasty, time.Second)
 	}
 	for i := range most {
 		t.Closed(name("ghost", i))
@@ -85,8 +85,8 @@ func DialsInVain(hasty bool) (left int) {
 // of no known group.
 func Crowd(unshared bool) (linked int) {
 	const share, few = 32, 16
-	t := links.New(2 * share)
-	now := time.Unix(0, 0)
+	t := core.NewLinks[peer.ID](2 * share)
+	now := time.Duration(0)
 	link := func(group string, i int) {
 		p, from := peer.ID(fmt.Sprint(group, i)), group
 		if unshared {
@@ -101,11 +101,11 @@ func Crowd(unshared bool) (linked int) {
 		for i := range 2 * share {
 			link("many", i)
 		}
-		now = now.Add(3 * time.Second)
+		now += 3 * time.Second
 		for i := range few {
 			link("few", i)
 		}
-		now = now.Add(3 * time.Second)
+		now += 3 * time.Second
 	}
 	for i := range 2 * share {
 		link("many", i)
@@ -122,15 +122,15 @@ func Crowd(unshared bool) (linked int) {
 // sixteen come, the largest number of links that others may open. unkept: the links are not in the mesh.
 func Newcomers(unkept bool) (left int) {
 	const share, kept = 16, 12
-	t := links.New(2 * share)
-	now := time.Unix(0, 0)
+	t := core.NewLinks[peer.ID](2 * share)
+	now := time.Duration(0)
 	name := func(kind string, i int) peer.ID { return peer.ID(fmt.Sprint(kind, i)) }
 	for i := range kept {
 		t.Link(name("mesh", i), "", false, now)
 		t.Meshed(name("mesh", i), !unkept)
 	}
 	for round := range 20 {
-		now = now.Add(3 * time.Second)
+		now += 3 * time.Second
 		for i := range share {
 			t.Link(name("new", share*round+i), "", false, now)
 		}

@@ -50,7 +50,7 @@ func New(cfg Config) (*Sim, error) {
 	s.rules = links.Of(&cfg.Strategy, cfg.Topology.Degree)
 	s.makeNodes()
 	s.world = strategy.World{
-		Peers: len(s.nodes), Seed: cfg.Seed, Params: cfg.Params, Notes: cfg.Notes, Star: cfg.Topology.Kind == Star,
+		Peers: len(s.nodes), Seed: cfg.Seed, Params: cfg.Params, Notes: cfg.Notes,
 		Rates:      cfg.Rates,
 		Collection: s.held.Fingerprints,
 		Holders:    func(k strategy.Key) []strategy.ID { return s.held.Holders(k.Number) },

@@ -105,7 +105,6 @@ type World struct {
 	Seed   uint64 // seed of the run
 	Params Params
 	Notes  bool // peers keep notes for viewers of the run, if they can: see Watched in package strategy/venn
-	Star   bool // all peers link to the same few first peers, which accept no more links than nodes do
 
 	Rates func(ID) (up, down uint64) // declared rates of a peer's line, bit/s
 	// keys of a peer, in no particular order; the caller may change the slice

@@ -1,3 +1,5 @@
+// Package links looks after the node's links on its host: their marks in the connection manager, the other users of
+// their connections, and dials that cross.
 package links
 
 import (

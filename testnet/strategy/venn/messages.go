@@ -130,9 +130,12 @@ func (v *node) ask(now time.Duration, e event.Ask) {
 			return
 		}
 	case wire.PartsRequest:
-		if !v.linked(to) && len(e.To.Envelope) > 0 {
-			v.fetches[to] = append(v.fetches[to], e)
-			v.host.Connect(to)
+		if !v.connected(to) && len(e.To.Envelope) > 0 {
+			if v.connect(now, to) {
+				v.dials[to] = append(v.dials[to], e)
+			} else {
+				v.step(now, event.Answered{Ask: e, Here: true})
+			}
 			return
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -15,7 +16,7 @@ func misdoer(n int) (*hostile, *firstHost) {
 	r, _ := published(n)
 	host := &firstHost{}
 	return &hostile{
-		node: &node{host: host, run: r}, rng: rand.New(rand.NewPCG(1, 1)), of: strategy.Invented{First: 1, Number: 2}, invented: map[uint64]*epoch{},
+		node: &node{host: host, run: r, links: core.NewLinks[wire.PeerID](core.Connections)}, rng: rand.New(rand.NewPCG(1, 1)), of: strategy.Invented{First: 1, Number: 2}, invented: map[uint64]*epoch{},
 	}, host
 }
 

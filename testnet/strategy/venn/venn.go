@@ -2,7 +2,6 @@
 package venn
 
 import (
-	"slices"
 	"time"
 
 	"github.com/venn-p2p/venn/node/core"
@@ -20,7 +19,8 @@ import (
 var Strategy = strategy.Strategy{
 	Name:   "venn",
 	Source: "venn's own cores, overlay.Overlay and routing.Router",
-	Model: "two bootstrap links, then links as the overlay chooses, and a pubsub mesh of 6 to 12 links. Every message is as on the " +
+	Model: "two bootstrap links, then links as the overlay chooses, within the limits of nodes, and a pubsub mesh of 6 to 12 links. " +
+		"Every message is as on the " +
 		"wire, audits and pubsub's subscriptions and changes of its mesh among them. Pubsub has no other traffic of its own, as nothing " +
 		"is published in its ordinary way. Signatures are not computed, but their bytes are sent. A peer publishes 0.5 s after it comes, under a " +
 		"later number each time, and then after an hour, and each time after twice the time. Params.Upkeep bounds the summaries by the share of the line that they may use, " +
@@ -99,8 +99,9 @@ type node struct {
 	serving     map[uint64]served         // questions of others
 	served      uint64                    // number of the last question in serving
 	given       uint64                    // number of the question that the machine is being given; 0: none
-	ties        ties
-	fetches     map[strategy.ID][]event.Ask // questions for parts that wait for a link
+	links       *core.Links[wire.PeerID]
+	mesh        map[strategy.ID]bool        // peers in the pubsub mesh
+	dials       map[strategy.ID][]event.Ask // peers that are being dialled, with the questions for parts that wait for the link
 	swept       time.Duration               // when the mesh and idle links were last looked at
 	wake        time.Duration
 	todo        []event.Input // inputs that the machine has not been given yet
@@ -135,7 +136,8 @@ type served struct {
 func (r *run) newPeer(h strategy.Host) strategy.Peer {
 	return &node{
 		run: r, host: h, queries: map[routing.QueryID]query{}, pending: map[uint64]pending{}, requests: r.origins[h.Self()].restart(),
-		serving: map[uint64]served{}, ties: ties{}, fetches: map[strategy.ID][]event.Ask{},
+		serving: map[uint64]served{}, links: core.NewLinks[wire.PeerID](core.Connections), mesh: map[strategy.ID]bool{},
+		dials: map[strategy.ID][]event.Ask{},
 	}
 }
 
@@ -169,17 +171,9 @@ func (v *node) Step(now time.Duration, in strategy.Input) {
 	case strategy.LinkOpened:
 		v.linkOpened(now, in)
 	case strategy.LinkClosed:
-		was := v.ties[in.Peer]
-		v.ties.change(in.Peer, func(t *tie) { *t = tie{} })
-		switch {
-		case was.turned:
-		case was.closing:
-			v.step(now, event.LinkClosed{Peer: peerID(in.Peer)})
-		default:
-			v.step(now, core.LinkLost{Peer: peerID(in.Peer)})
-		}
+		v.lost(now, in.Peer)
 	case strategy.Received:
-		v.use(in.From, in.Message.Body)
+		v.use(in.From, in.Message.Body, true)
 		v.receive(now, in.From, in.Message)
 	case strategy.Failed:
 		v.failed(now, in)
@@ -250,116 +244,6 @@ func (v *node) start(now time.Duration, q strategy.Query) {
 	v.step(now, start)
 }
 
-// linkOpened handles a new link. It turns away a link from another peer for which there is no place.
-func (v *node) linkOpened(now time.Duration, in strategy.LinkOpened) {
-	p := peerID(in.Peer)
-	switch {
-	case in.Outbound:
-		v.ties.change(in.Peer, func(t *tie) { t.made, t.used = true, now })
-	case !v.admit(now, in.Peer):
-		v.turnAway(in.Peer)
-		return
-	default:
-		v.ties.change(in.Peer, func(t *tie) { t.taken, t.since, t.used = true, now, now })
-	}
-	v.step(now, event.LinkOpened{Peer: p, Outbound: in.Outbound})
-	v.pubsub(now, in.Peer, subscription{}, subscriptionBytes)
-	rtt := 2 * v.run.world.Latency(v.host.Self(), in.Peer) // as the transport measures it
-	v.step(now, event.RoundTrip{Peer: p, RTT: rtt})
-	if in.Outbound && v.ties.meshed() < meshWanted {
-		v.graft(now, in.Peer)
-	}
-	fetches := v.fetches[in.Peer]
-	delete(v.fetches, in.Peer)
-	for _, f := range fetches {
-		v.ask(now, f)
-	}
-}
-
-// The pubsub mesh: a peer with few mesh links grafts others, which agree while they have room.
-const (
-	meshWanted = 6
-	meshMost   = 12
-	sweepEvery = 5 * time.Second
-	linksMost  = 24 // with more links, sweep closes one that is outside the mesh and to no neighbour
-)
-
-// pubsub sends a message of pubsub's own. It counts against the peer's budget.
-func (v *node) pubsub(now time.Duration, to strategy.ID, body strategy.Named, bytes int) {
-	v.send(to, body, bytes, 0)
-	v.step(now, event.Charged{Peer: peerID(to), Bytes: bytes - strategy.Overhead})
-}
-
-func (v *node) graft(now time.Duration, p strategy.ID) {
-	v.ties.change(p, func(t *tie) { t.mesh = true })
-	v.pubsub(now, p, graft{true}, graftBytes)
-	v.step(now, event.Grafted{Peer: peerID(p)})
-}
-
-func (v *node) grafted(now time.Duration, p strategy.ID, in bool) {
-	switch {
-	case v.ties[p].turned:
-	case !in:
-		v.ties.change(p, func(t *tie) { t.mesh = false })
-		v.step(now, event.Pruned{Peer: peerID(p)})
-	case v.ties.meshed() >= meshMost && !v.ties[p].mesh:
-		v.pubsub(now, p, graft{false}, graftBytes)
-	default:
-		v.ties.change(p, func(t *tie) { t.mesh = true })
-		v.step(now, event.Grafted{Peer: peerID(p)})
-	}
-}
-
-// sweep completes the mesh. Of the links outside the mesh and to no neighbour, it closes all that this peer asked for
-// and that were idle for core.IdleLife. If there are more than linksMost links, it closes one more of them.
-func (v *node) sweep(now time.Duration) {
-	if now-v.swept < sweepEvery {
-		return
-	}
-	v.swept = now
-	links := v.host.Links()
-	idle := strategy.ID(-1)
-	var stale []strategy.ID
-	room := meshWanted - v.ties.meshed()
-	for _, p := range links {
-		t := v.ties[p]
-		switch {
-		case t.turned:
-		case !t.mesh && room > 0:
-			v.graft(now, p)
-			room--
-		case t.mesh || t.keeps:
-		case t.made && now-t.used > core.IdleLife:
-			stale = append(stale, p)
-		default:
-			idle = p
-		}
-	}
-	if len(links) > linksMost && idle >= 0 {
-		stale = append(stale, idle)
-	}
-	for _, p := range stale {
-		v.disconnect(p)
-	}
-}
-
-// use notes that a message goes over a link: pubsub's messages do not count.
-func (v *node) use(p strategy.ID, body any) {
-	switch body.(type) {
-	case graft, subscription, catalogue, parts, tailItems:
-		return
-	}
-	v.ties.use(p, v.now)
-}
-
-// disconnect closes a link.
-func (v *node) disconnect(p strategy.ID) {
-	if v.linked(p) {
-		v.ties.change(p, func(t *tie) { t.closing = true })
-	}
-	v.host.Disconnect(p)
-}
-
 // do carries out an effect.
 func (v *node) do(now time.Duration, e event.Effect) {
 	switch e := e.(type) {
@@ -382,16 +266,13 @@ func (v *node) do(now time.Duration, e event.Effect) {
 	case event.Answer:
 		v.answer(e)
 	case event.Connect:
-		p := idOf(e.To.Peer)
-		turned := v.ties[p].turned
-		v.ties.change(p, func(t *tie) { t.keeps, t.turned = true, false })
-		if v.host.Connect(p); turned { // there is a connection, and now a place
-			v.step(now, event.LinkOpened{Peer: e.To.Peer, Outbound: true})
+		if !v.connect(now, idOf(e.To.Peer)) {
+			v.step(now, event.DialFailed{Peer: e.To.Peer, Here: true})
 		}
 	case event.Protect:
-		v.ties.change(idOf(e.Peer), func(t *tie) { t.keeps = true })
+		v.links.Need(e.Peer, true)
 	case event.Disconnect:
-		v.ties.change(idOf(e.Peer), func(t *tie) { t.keeps = false }) // the link is closed when it is idle
+		v.links.Need(e.Peer, false) // the link is closed when it is idle
 	case event.Audit:
 		if !v.older {
 			v.audit(e)
@@ -408,13 +289,8 @@ func (v *node) do(now time.Duration, e event.Effect) {
 }
 
 func (v *node) send(to strategy.ID, body strategy.Named, bytes int, q strategy.QueryID) {
-	v.use(to, body)
+	v.use(to, body, false)
 	v.host.Send(to, strategy.Message{Body: body, Bytes: bytes, Query: q})
-}
-
-func (v *node) linked(p strategy.ID) bool {
-	_, linked := slices.BinarySearch(v.host.Links(), p)
-	return linked
 }
 
 // sendCatalogue and sendParts send messages that pubsub carries.
@@ -431,12 +307,7 @@ func (v *node) failed(now time.Duration, in strategy.Failed) {
 	p := peerID(in.To)
 	switch b := in.Message.Body.(type) {
 	case nil:
-		v.ties.change(in.To, func(t *tie) { t.keeps = false })
-		v.step(now, event.DialFailed{Peer: p})
-		for _, f := range v.fetches[in.To] {
-			v.step(now, event.Answered{Ask: f})
-		}
-		delete(v.fetches, in.To)
+		v.dialFailed(now, in.To)
 	case question:
 		v.answered(now, answer{number: b.number}, 0)
 	case knock:

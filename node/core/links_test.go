@@ -1,24 +1,23 @@
-package links
+package core
 
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
-
-	"github.com/libp2p/go-libp2p/core/peer"
 )
 
-func at(second int) time.Time { return time.Unix(int64(second), 0) }
+func at(second int) time.Duration { return time.Duration(second) * time.Second }
 
 // made adds a connection that the node made, and returns whose place it took.
-func made(t *testing.T, table *Table, p peer.ID, now time.Time) peer.ID {
+func made(t *testing.T, table *Links[string], p string, now time.Duration) string {
 	t.Helper()
 	return dialed(t, table, p, now).Peer
 }
 
 // dialed dials with success, and returns whose place the connection took.
-func dialed(t *testing.T, table *Table, p peer.ID, now time.Time) Evicted {
+func dialed(t *testing.T, table *Links[string], p string, now time.Duration) Evicted[string] {
 	t.Helper()
 	if !table.Dial(p, true, now) {
 		t.Fatalf("no room for %s", p)
@@ -27,19 +26,19 @@ func dialed(t *testing.T, table *Table, p peer.ID, now time.Time) Evicted {
 }
 
 func TestConnectionsOfLeastWorthGoFirst(t *testing.T) {
-	c := New(6)
-	for i, p := range []peer.ID{"neighbour", "mesh", "link", "old", "new", "busy"} {
+	c := NewLinks[string](6)
+	for i, p := range []string{"neighbour", "mesh", "link", "old", "new", "busy"} {
 		if got := made(t, c, p, at(i)); got != "" {
 			t.Fatalf("%s evicts %s", p, got)
 		}
 	}
-	for _, p := range []peer.ID{"neighbour", "mesh", "link"} {
+	for _, p := range []string{"neighbour", "mesh", "link"} {
 		c.Link(p, "", true, at(9))
 	}
 	c.Need("neighbour", true)
 	c.Meshed("mesh", true)
 	done := c.Use("busy", false)
-	for _, want := range []peer.ID{"old", "new", "link", "mesh"} {
+	for _, want := range []string{"old", "new", "link", "mesh"} {
 		if got := made(t, c, "x"+want, at(100)); got != want {
 			t.Fatalf("evicted %q, want %q", got, want)
 		}
@@ -48,24 +47,24 @@ func TestConnectionsOfLeastWorthGoFirst(t *testing.T) {
 	if c.Dial("last", true, at(100)) {
 		t.Error("room for one more: all others are in use")
 	}
-	done()
+	done(at(100))
 	if got := made(t, c, "last", at(100)); got != "busy" {
 		t.Errorf("evicted %q, want the one no longer in use", got)
 	}
-	if got := c.Stale(at(100).Add(questionLife), 30*time.Second); len(got) != 0 {
+	if got := c.Stale(at(100) + questionLife); len(got) != 0 {
 		t.Errorf("stale %v", got)
 	}
-	if got := c.Stale(at(101).Add(questionLife), 30*time.Second); !slices.Equal(got, []peer.ID{"last"}) {
+	if got := c.Stale(at(101) + questionLife); !slices.Equal(got, []string{"last"}) {
 		t.Errorf("stale %v", got)
 	}
 	if !c.Dial("upkeep", false, at(200)) {
 		t.Fatal("no room")
 	}
 	c.Dialed("upkeep", true, at(200))
-	if got := c.Stale(at(230), 30*time.Second); slices.Contains(got, "upkeep") {
+	if got := c.Stale(at(230)); slices.Contains(got, "upkeep") {
 		t.Error("a connection for upkeep is stale after 30 s")
 	}
-	if got := c.Stale(at(231), 30*time.Second); !slices.Contains(got, "upkeep") {
+	if got := c.Stale(at(231)); !slices.Contains(got, "upkeep") {
 		t.Errorf("after 31 s, stale is %v", got)
 	}
 }
@@ -73,36 +72,36 @@ func TestConnectionsOfLeastWorthGoFirst(t *testing.T) {
 // TestQuestionsOnlyGoesSoon: a connection made only to confirm goes after two idle seconds, one that became a link or is
 // in use does not.
 func TestQuestionsOnlyGoesSoon(t *testing.T) {
-	c := New(32)
-	for _, p := range []peer.ID{"idle", "busy", "link"} {
+	c := NewLinks[string](32)
+	for _, p := range []string{"idle", "busy", "link"} {
 		made(t, c, p, at(0))
 	}
 	done := c.Use("busy", false)
 	c.Link("link", "", true, at(0))
-	if got := c.Stale(at(0).Add(questionLife), 30*time.Second); len(got) != 0 {
+	if got := c.Stale(at(0) + questionLife); len(got) != 0 {
 		t.Errorf("%v stale at once", got)
 	}
-	if got := c.Stale(at(1).Add(questionLife), 30*time.Second); !slices.Equal(got, []peer.ID{"idle"}) {
+	if got := c.Stale(at(1) + questionLife); !slices.Equal(got, []string{"idle"}) {
 		t.Errorf("stale are %v, want the idle one", got)
 	}
-	done()
+	done(at(2))
 }
 
 // TestTakenLinksLeaveRoom: peers that link in any number leave the node room to dial, and evict nobody who is needed.
 func TestTakenLinksLeaveRoom(t *testing.T) {
-	c := New(32)
+	c := NewLinks[string](32)
 	taken := 0
 	for i := range 100 {
-		if _, ok := c.Link(peer.ID(fmt.Sprint("stranger ", i)), "", false, at(0)); ok {
+		if _, ok := c.Link(fmt.Sprint("stranger ", i), "", false, at(0)); ok {
 			taken++
 		}
-		c.Use(peer.ID(fmt.Sprint("stranger ", i)), true)
+		c.Use(fmt.Sprint("stranger ", i), true)
 	}
 	if taken != 16 {
 		t.Errorf("%d links taken, want 16", taken)
 	}
 	for i := range 16 {
-		if got := made(t, c, peer.ID(fmt.Sprint("own ", i)), at(100)); got != "" {
+		if got := made(t, c, fmt.Sprint("own ", i), at(100)); got != "" {
 			t.Errorf("own dial %d evicts %q", i, got)
 		}
 	}
@@ -110,7 +109,7 @@ func TestTakenLinksLeaveRoom(t *testing.T) {
 		t.Errorf("%d made, %d taken, at most %d", m, l, c.Peak())
 	}
 	for i := range 100 {
-		c.Unlink(peer.ID(fmt.Sprint("stranger ", i)))
+		c.Unlink(fmt.Sprint("stranger ", i))
 	}
 	if m, l := c.Counts(); m != 16 || l != 0 || c.Peak() != 32 {
 		t.Errorf("%d made, %d taken, at most %d before", m, l, c.Peak())
@@ -120,13 +119,13 @@ func TestTakenLinksLeaveRoom(t *testing.T) {
 // TestNewcomers: a newcomer takes the place of a link that has lasted for two seconds, one without streams first. The
 // links of neighbours and of the mesh stay.
 func TestNewcomers(t *testing.T) {
-	c := New(16) // of eight links taken, six of them kept
-	for i, p := range []peer.ID{"neighbour", "mesh", "idle", "busy", "n", "m", "o", "recent"} {
+	c := NewLinks[string](16) // of eight links taken, six of them kept
+	for i, p := range []string{"neighbour", "mesh", "idle", "busy", "n", "m", "o", "recent"} {
 		if _, ok := c.Link(p, "", false, at(i)); !ok {
 			t.Fatal(p)
 		}
 	}
-	for _, p := range []peer.ID{"neighbour", "n", "m", "o"} {
+	for _, p := range []string{"neighbour", "n", "m", "o"} {
 		c.Need(p, true)
 	}
 	c.Meshed("mesh", true)
@@ -135,7 +134,7 @@ func TestNewcomers(t *testing.T) {
 		t.Errorf("in place of %q, which has just come", got)
 	}
 	now := at(7)
-	for _, want := range []peer.ID{"idle", "busy", ""} {
+	for _, want := range []string{"idle", "busy", ""} {
 		if got, ok := c.Link("instead of "+want, "", false, now); got != want || ok != (want != "") {
 			t.Errorf("in place of %q, %v; want %q", got, ok, want)
 		}
@@ -149,10 +148,10 @@ func TestNewcomers(t *testing.T) {
 // are neighbours or in the mesh most stay for ever, neighbours rather than the mesh.
 func TestAlwaysRoomForNewcomers(t *testing.T) {
 	for _, most := range []int{4, 13, 32, 96} {
-		c, now := New(most), at(0)
-		var linked []peer.ID
+		c, now := NewLinks[string](most), at(0)
+		var linked []string
 		for i := range most {
-			p := peer.ID(fmt.Sprint("first ", i))
+			p := fmt.Sprint("first ", i)
 			if _, ok := c.Link(p, "", false, now); !ok {
 				break
 			}
@@ -162,8 +161,8 @@ func TestAlwaysRoomForNewcomers(t *testing.T) {
 			linked = append(linked, p)
 		}
 		for i := range 3 * most {
-			now = now.Add(2 * time.Second)
-			p := peer.ID(fmt.Sprint("newcomer ", i))
+			now += 2 * time.Second
+			p := fmt.Sprint("newcomer ", i)
 			if _, ok := c.Link(p, "", false, now); !ok {
 				t.Fatalf("of %d: no room for newcomer %d", most, i)
 			}
@@ -191,31 +190,31 @@ func TestAlwaysRoomForNewcomers(t *testing.T) {
 // TestIdleLinksGiveWay: a dial takes the place of a link that nobody uses, and closes nothing then, where no connection
 // that the node made may go.
 func TestIdleLinksGiveWay(t *testing.T) {
-	c := New(8)
+	c := NewLinks[string](8)
 	c.Link("taken", "", false, at(0))
 	for i := range 7 {
-		made(t, c, peer.ID(fmt.Sprint(i)), at(0))
+		made(t, c, fmt.Sprint(i), at(0))
 	}
 	if evict := dialed(t, c, "x", at(10)); !evict.Made {
 		t.Errorf("evicted %+v", evict)
 	}
 	for i := range 7 {
-		c.Use(peer.ID(fmt.Sprint(i)), false)
+		c.Use(fmt.Sprint(i), false)
 	}
 	c.Use("x", false)
-	if evict := dialed(t, c, "y", at(10)); evict != (Evicted{Peer: "taken"}) {
+	if evict := dialed(t, c, "y", at(10)); evict != (Evicted[string]{Peer: "taken"}) {
 		t.Errorf("evicted %+v", evict)
 	}
 }
 
 // TestFailedDialsEvictNobody: dials to peers that do not exist close nothing, and one that succeeds has its place.
 func TestFailedDialsEvictNobody(t *testing.T) {
-	c := New(4)
-	for i, p := range []peer.ID{"a", "b", "c", "d"} {
+	c := NewLinks[string](4)
+	for i, p := range []string{"a", "b", "c", "d"} {
 		made(t, c, p, at(i))
 	}
 	for i := range 100 {
-		ghost := peer.ID(fmt.Sprint("ghost ", i))
+		ghost := fmt.Sprint("ghost ", i)
 		for range 2 {
 			if !c.Dial(ghost, true, at(100)) {
 				t.Fatal("no room")
@@ -230,7 +229,7 @@ func TestFailedDialsEvictNobody(t *testing.T) {
 	if made, _ := c.Counts(); made != 4 {
 		t.Errorf("%d of 4 connections are left", made)
 	}
-	for _, p := range []peer.ID{"x", "x", "y"} {
+	for _, p := range []string{"x", "x", "y"} {
 		if !c.Dial(p, true, at(100)) {
 			t.Fatal("no room")
 		}
@@ -244,11 +243,11 @@ func TestFailedDialsEvictNobody(t *testing.T) {
 // TestUsedWhileDialing: what came into use while a dial was under way does not give way to it, as long as something
 // else may. Else the one unused for longest does.
 func TestUsedWhileDialing(t *testing.T) {
-	c := New(3)
-	for i, p := range []peer.ID{"a", "b", "c"} {
+	c := NewLinks[string](3)
+	for i, p := range []string{"a", "b", "c"} {
 		made(t, c, p, at(i))
 	}
-	for _, want := range []peer.ID{"b", "a"} { // "a": in use too, but the limit stays
+	for _, want := range []string{"b", "a"} { // "a": in use too, but the limit stays
 		p := "for " + want
 		if !c.Dial(p, true, at(100)) {
 			t.Fatal("no room")
@@ -267,18 +266,18 @@ func TestUsedWhileDialing(t *testing.T) {
 	}
 }
 
-// TestDialsBesideTakenLinks: neighbours and links taken may be more than the limit. An idle connection gives way to a dial
-// all the same, and if it came into use meanwhile it does before a neighbour that was silent for longer.
+// TestDialsBesideTakenLinks: neighbours and links taken may be more than the limit. An idle connection gives way to a
+// dial all the same, and if it came into use meanwhile it does before a neighbour that was silent for longer.
 func TestDialsBesideTakenLinks(t *testing.T) {
 	for _, used := range []bool{false, true} {
-		c := New(8)
+		c := NewLinks[string](8)
 		for i := range 6 {
-			p := peer.ID(fmt.Sprint("made ", i))
+			p := fmt.Sprint("made ", i)
 			made(t, c, p, at(i))
 			c.Need(p, i < 5)
 		}
 		for i := range 4 {
-			c.Link(peer.ID(fmt.Sprint("taken ", i)), "", false, at(99))
+			c.Link(fmt.Sprint("taken ", i), "", false, at(99))
 		}
 		if !c.Dial("x", true, at(100)) {
 			t.Fatal("no room")
@@ -294,11 +293,11 @@ func TestDialsBesideTakenLinks(t *testing.T) {
 
 // TestMadeStaysBounded: dials and links in turn, all idle soon, leave no more connections than the limit and the share.
 func TestMadeStaysBounded(t *testing.T) {
-	c := New(8)
+	c := NewLinks[string](8)
 	for i := range 100 {
 		now := at(10 * i)
-		made(t, c, peer.ID(fmt.Sprint("made ", i)), now)
-		c.Link(peer.ID(fmt.Sprint("taken ", i)), "", false, now)
+		made(t, c, fmt.Sprint("made ", i), now)
+		c.Link(fmt.Sprint("taken ", i), "", false, now)
 	}
 	if made, taken := c.Counts(); made > 8 || taken > 4 {
 		t.Errorf("%d made, %d taken", made, taken)
@@ -306,7 +305,7 @@ func TestMadeStaysBounded(t *testing.T) {
 }
 
 func TestQuestionsOnly(t *testing.T) {
-	c := New(8)
+	c := NewLinks[string](8)
 	made(t, c, "a", at(0))
 	if !c.QuestionsOnly("a") || c.Linked("a") || !c.Made("a") {
 		t.Error("a connection that was dialled to confirm is not known as one")
@@ -327,18 +326,36 @@ func TestQuestionsOnly(t *testing.T) {
 
 // A connection just made is left to the use that it was made for, but not for long.
 func TestFreshConnectionsStay(t *testing.T) {
-	c, now := New(4), at(0)
-	for _, p := range []peer.ID{"a", "b", "c", "d"} {
+	c, now := NewLinks[string](4), at(0)
+	for _, p := range []string{"a", "b", "c", "d"} {
 		made(t, c, p, now)
 	}
-	if c.Dial("e", true, now.Add(freshLife-1)) {
+	if c.Dial("e", true, now+freshLife-1) {
 		t.Error("a fresh connection makes room")
 	}
-	c.Use("b", false)()
-	if evict := dialed(t, c, "e", now.Add(freshLife-1)); evict.Peer != "b" || !evict.Made {
+	c.Use("b", false)(now)
+	if evict := dialed(t, c, "e", now+freshLife-1); evict.Peer != "b" || !evict.Made {
 		t.Errorf("evicted %q; want the one that has been used", evict.Peer)
 	}
-	if evict := dialed(t, c, "f", now.Add(freshLife)); evict.Peer != "a" {
+	if evict := dialed(t, c, "f", now+freshLife); evict.Peer != "a" {
 		t.Errorf("evicted %q; want one that nobody came to use", evict.Peer)
+	}
+}
+
+// TestYieldsByGroup: where one address group has all places, all those of neighbours, another gets up to half of them.
+func TestYieldsByGroup(t *testing.T) {
+	c := NewLinks[string](Connections)
+	for i := range Connections / 2 {
+		p := fmt.Sprint("many ", i)
+		c.Link(p, "many", false, 0)
+		c.Need(p, true)
+	}
+	for i := range Connections / 4 {
+		p := fmt.Sprint("few ", i)
+		instead, ok := c.Link(p, "few", false, time.Hour)
+		if !ok || !strings.HasPrefix(instead, "many") {
+			t.Fatalf("with %d of %d places, the few get the place of %q", i, Connections/2, instead)
+		}
+		c.Need(p, true)
 	}
 }

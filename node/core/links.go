@@ -1,0 +1,419 @@
+package core
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/venn-p2p/venn/overlay/admission"
+)
+
+// Links keeps account of the connections that a peer made, and of its links. It decides which of them a peer may have,
+// and which gives way; a driver carries that out. It ignores the other connections of the driver's host. P is the
+// driver's type of peer ids.
+//
+// A link on a connection that the peer made is called made. A link on any other connection is called taken. The peer
+// makes no connection beyond its limit, which counts links taken, too. At most half of the limit may be links taken, so
+// that no other peer can keep this one from dialling. Neighbours and pubsub's mesh keep three quarters of that half, and
+// newcomers find room in the rest: see [Links.Link]. Links taken that the peer wanted come on top of the limit once it
+// is reached. Each decision looks at all connections and links, which are some ten. It is safe for concurrent use.
+type Links[P ~string] struct {
+	mu      sync.Mutex
+	most    int // most connections made and links taken together
+	share   int // most links taken
+	kept    int // most links taken that neighbours and the mesh keep from newcomers
+	peers   map[P]*conn
+	dialing map[P]*dial
+	peak    int // most connections made and links taken at a time so far
+}
+
+// dial describes the dials under way to one peer.
+type dial struct {
+	under         int  // number of these dials
+	questionsOnly bool // the dials are only for questions
+}
+
+// conn is a connection that the peer made, or a connection with a link on it.
+type conn struct {
+	made          bool // this peer made the connection
+	link          bool
+	group         string // address group of a link's peer; if that is not known, a name that only the peer has
+	questionsOnly bool   // the connection serves only questions and becomes no link
+	needed        bool   // the peer is a neighbour
+	mesh          bool   // the peer is in pubsub's mesh
+	fresh         bool   // no stream has used it yet
+	busy          int    // number of open streams on it
+	used          time.Duration
+	linked        time.Duration // when the link began
+}
+
+// Connections is the default limit of connections made and links taken together.
+const Connections = 32
+
+const (
+	idleLife = 30 * time.Second // most idle time of a link, or of a connection made, that nothing needs
+	// Most idle time of a connection that serves only questions: its other end cannot refuse it
+	questionLife = 2 * time.Second
+	freshLife    = 500 * time.Millisecond // time that a new connection has to be used for the first time
+	leastStay    = 2 * time.Second        // least age of a taken link that gives way to a newcomer
+)
+
+// NewLinks returns an account for at most most connections made and links taken; most must be 4 or more. Half of them
+// may be links taken.
+func NewLinks[P ~string](most int) *Links[P] {
+	share := most / 2
+	return &Links[P]{most: most, share: share, kept: share - max(1, share/4), peers: map[P]*conn{}, dialing: map[P]*dial{}}
+}
+
+// worth ranks connections: the one with the lowest worth gives way first.
+func (c *conn) worth() int {
+	switch {
+	case c.needed:
+		return 3
+	case c.mesh:
+		return 2
+	case c.link:
+		return 1
+	}
+	return 0
+}
+
+// mayGo returns false for a connection that is in use, just made, or of a neighbour.
+func (c *conn) mayGo(now time.Duration) bool {
+	return !c.needed && c.busy == 0 && (!c.fresh || now-c.used >= freshLife)
+}
+
+// stale reports whether nothing needs the connection, and no stream has used it for too long.
+func (c *conn) stale(now time.Duration) bool {
+	life := idleLife
+	if c.questionsOnly {
+		life = questionLife
+	}
+	return c.mayGo(now) && !c.mesh && now-c.used > life
+}
+
+// counts returns the numbers of connections made, of peers being dialled without one, and of links taken.
+func (t *Links[P]) counts() (made, dialing, taken int) {
+	for _, c := range t.peers {
+		if c.made {
+			made++
+		} else {
+			taken++
+		}
+	}
+	for p := range t.dialing {
+		if c := t.peers[p]; c == nil || !c.made {
+			dialing++
+		}
+	}
+	return made, dialing, taken
+}
+
+// Counts returns the numbers of connections made and of links taken.
+func (t *Links[P]) Counts() (made, taken int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	made, _, taken = t.counts()
+	return made, taken
+}
+
+// excess returns the number of connections made that exceeds the limit, given the number of links taken. It is
+// negative if there is room.
+func (t *Links[P]) excess(made, taken int) int { return made - (t.most - min(taken, t.share)) }
+
+// Evicted names a peer whose connection or link gave way to another.
+type Evicted[P ~string] struct {
+	Peer P    // "": nobody gave way
+	Made bool // this peer had made the connection
+}
+
+// Dial reports whether there is room for one more connection, to p. If so, Dialed must be called when the dial has
+// ended. Beyond the limit there is still room if enough connections may give way: one for each connection being made
+// beyond the limit. Links taken count up to their share only. Those above it, which this peer wanted, take no room
+// from dials.
+func (t *Links[P]) Dial(p P, questionsOnly bool, now time.Duration) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if d := t.dialing[p]; d != nil {
+		d.under++
+		d.questionsOnly = d.questionsOnly && questionsOnly
+		return true
+	}
+	made, dialing, taken := t.counts()
+	if over := min(t.excess(made+dialing+1, taken), dialing+1); over > 0 && over > t.spare(taken, now) {
+		return false
+	}
+	t.dialing[p] = &dial{under: 1, questionsOnly: questionsOnly}
+	return true
+}
+
+// spare returns the number of connections that may give way to dials.
+func (t *Links[P]) spare(taken int, now time.Duration) (n int) {
+	for _, c := range t.peers {
+		if c.made && c.mayGo(now) {
+			n++
+		}
+	}
+	if _, ok := t.yielding("", now); ok && taken <= t.share {
+		n++
+	}
+	return n
+}
+
+// yielding returns the peer whose taken link gives way to a newcomer of an address group; ok is false if none does. A
+// link younger than two seconds stays. So does a link of another group that has no more links than the newcomer's. If
+// the largest group has at least two more, the youngest of its least important links goes. Else the oldest kept links
+// of neighbours, and then of the mesh, stay. Of the other links, those not in use go first, and of these the longest
+// unused. O(n log n).
+func (t *Links[P]) yielding(group string, now time.Duration) (p P, ok bool) {
+	taken, of := t.takenByRank()
+	n := 0
+	for n < min(t.kept, len(taken)) && (t.peers[taken[n]].needed || t.peers[taken[n]].mesh) {
+		n++
+	}
+	stays := func(p P) bool {
+		c := t.peers[p]
+		return now-c.linked < leastStay || group != "" && c.group != group && of[c.group] <= of[group]
+	}
+	if largest, crowded := admission.Crowded(of, group); crowded && group != "" {
+		crowd := slices.DeleteFunc(slices.Clone(taken), func(p P) bool { return stays(p) || t.peers[p].group != largest })
+		if len(crowd) > 0 {
+			return crowd[len(crowd)-1], true
+		}
+	}
+	may := slices.DeleteFunc(taken[n:], stays)
+	if len(may) == 0 {
+		return "", false
+	}
+	return slices.MinFunc(may, func(p, q P) int {
+		a, b := t.peers[p], t.peers[q]
+		return cmp.Or(min(a.busy, 1)-min(b.busy, 1), cmp.Compare(a.used, b.used), cmp.Compare(p, q))
+	}), true
+}
+
+// takenByRank returns the peers of the links taken, neighbours first, then the mesh, and in each rank the oldest link
+// first. of counts the links of each address group.
+func (t *Links[P]) takenByRank() (taken []P, of map[string]int) {
+	of = map[string]int{}
+	for p, c := range t.peers {
+		if !c.made {
+			taken = append(taken, p)
+			of[c.group]++
+		}
+	}
+	slices.SortFunc(taken, func(p, q P) int {
+		a, b := t.peers[p], t.peers[q]
+		return cmp.Or(cmp.Compare(b.worth(), a.worth()), cmp.Compare(a.linked, b.linked), cmp.Compare(p, q))
+	})
+	return taken, of
+}
+
+// Dialed records that a dial has ended, and whether it made a connection. If the limit is exceeded then, it returns
+// the connection or link that gives way. Nothing gives way to a failed dial, because false addresses cost a liar
+// nothing.
+func (t *Links[P]) Dialed(p P, success bool, now time.Duration) (evict Evicted[P]) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	d := t.dialing[p]
+	if d.under--; d.under == 0 {
+		delete(t.dialing, p)
+	}
+	if !success {
+		return Evicted[P]{}
+	}
+	if c := t.peers[p]; c != nil {
+		c.made = true // the peer's link came first
+	} else {
+		t.peers[p] = &conn{made: true, questionsOnly: d.questionsOnly, fresh: true, used: now}
+	}
+	if made, _, taken := t.counts(); t.excess(made, taken) > 0 {
+		evict = t.evicted(p, now)
+		delete(t.peers, evict.Peer)
+	}
+	t.peaks()
+	return evict
+}
+
+// evicted returns the connection or link that gives way to a new connection to p. It prefers the least worthy
+// connection made; else a link taken that gives way to newcomers. In the other order, the peer would make ever more
+// connections, because new links taken would replace those that gave way. If all connections came into use while p was
+// dialled, the longest unused one gives way.
+func (t *Links[P]) evicted(p P, now time.Duration) Evicted[P] {
+	if q, ok := t.least(p, now, false); ok {
+		return Evicted[P]{q, true}
+	}
+	if q, ok := t.yielding("", now); ok {
+		return Evicted[P]{q, false}
+	}
+	q, _ := t.least(p, now, true)
+	return Evicted[P]{q, true}
+}
+
+// peaks updates the largest number of connections so far.
+func (t *Links[P]) peaks() {
+	made, _, taken := t.counts()
+	t.peak = max(t.peak, made+taken)
+}
+
+// QuestionsOnly reports whether the connection or dial to p that this peer made serves only questions, so that no link
+// is made of it.
+func (t *Links[P]) QuestionsOnly(p P) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := t.peers[p]
+	d := t.dialing[p]
+	return d != nil && d.questionsOnly || c != nil && c.questionsOnly
+}
+
+// room reports whether a link with p, of an address group, may be taken. instead is the peer whose link must give way;
+// "": none.
+func (t *Links[P]) room(p P, group string, now time.Duration) (instead P, ok bool) {
+	if t.peers[p] != nil {
+		return "", true
+	}
+	if _, dialing := t.dialing[p]; dialing {
+		return "", true
+	}
+	if _, _, taken := t.counts(); taken < t.share {
+		return "", true
+	}
+	return t.yielding(group, now)
+}
+
+// Link records a link on the connection to p, if there is room. If this peer asked for the link, wanted is true, and
+// there is always room. group is p's address group, as in package admission. Link returns the peer whose link gives
+// way, if any. Only links that have lasted for two seconds do so. Neighbours and the mesh keep three quarters of the
+// places. But if a group has at least two more links than p's, one of its links gives way, even a neighbour's. So each
+// place in the last quarter, one at least, takes a newcomer every two seconds.
+func (t *Links[P]) Link(p P, group string, wanted bool, now time.Duration) (instead P, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if instead, ok = t.room(p, group, now); !ok && !wanted {
+		return "", false
+	}
+	if instead != "" {
+		delete(t.peers, instead)
+	}
+	if t.peers[p] == nil {
+		t.peers[p] = &conn{used: now}
+	}
+	c := t.peers[p]
+	if !c.link {
+		c.linked = now
+	}
+	c.link, c.group, c.questionsOnly, c.fresh = true, cmp.Or(group, "peer "+string(p)), false, false
+	t.peaks()
+	return instead, true
+}
+
+// Unlink records that the connection to p no longer carries a link.
+func (t *Links[P]) Unlink(p P) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := t.peers[p]
+	if c == nil {
+		return
+	}
+	c.link, c.needed, c.mesh = false, false, false
+	if !c.made {
+		delete(t.peers, p)
+	}
+}
+
+// SetQuestionsOnly records that the connection to p serves only questions, because its other end refused a link.
+func (t *Links[P]) SetQuestionsOnly(p P) { t.set(p, func(c *conn) { c.questionsOnly = true }) }
+
+// Closed records that there is no connection to p, or that the connection is no longer the peer's.
+func (t *Links[P]) Closed(p P) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.peers, p)
+}
+
+// Made reports whether this peer made the connection to p.
+func (t *Links[P]) Made(p P) bool { return t.is(p, func(c *conn) bool { return c.made }) }
+
+// Linked reports whether the connection to p carries a link.
+func (t *Links[P]) Linked(p P) bool { return t.is(p, func(c *conn) bool { return c.link }) }
+
+// LinkedBefore reports whether the connection to p carries a link that began before the given time.
+func (t *Links[P]) LinkedBefore(p P, at time.Duration) bool {
+	return t.is(p, func(c *conn) bool { return c.link && c.linked < at })
+}
+
+func (t *Links[P]) is(p P, what func(*conn) bool) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := t.peers[p]
+	return c != nil && what(c)
+}
+
+// Need records whether p is a neighbour.
+func (t *Links[P]) Need(p P, needed bool) { t.set(p, func(c *conn) { c.needed = needed }) }
+
+// Meshed records whether p is in pubsub's mesh.
+func (t *Links[P]) Meshed(p P, mesh bool) { t.set(p, func(c *conn) { c.mesh = mesh }) }
+
+func (t *Links[P]) set(p P, f func(*conn)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if c := t.peers[p]; c != nil {
+		f(c)
+	}
+}
+
+// Use records that a stream with p is open, until the returned function is called with the time. A stream that p opened
+// does not count unless there is a link with p.
+func (t *Links[P]) Use(p P, inbound bool) (done func(now time.Duration)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c := t.peers[p]
+	if c == nil || inbound && !c.link {
+		return func(time.Duration) {}
+	}
+	c.busy++
+	c.fresh = false
+	return func(now time.Duration) {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		c.busy--
+		c.used = now
+	}
+}
+
+// Stale returns the peers whose connections or links nothing needs and nothing has used for 30 s, or for 2 s if the
+// connection serves only questions. The driver ends these links, and closes the connections that it made.
+func (t *Links[P]) Stale(now time.Duration) (out []P) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for p, c := range t.peers {
+		if c.stale(now) {
+			out = append(out, p)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// least returns the peer, other than p, whose connection made by this peer gives way first: the least worthy, of
+// equals the longest unused. If inUse is true, connections in use may give way, too.
+func (t *Links[P]) least(p P, now time.Duration, inUse bool) (best P, ok bool) {
+	for q, c := range t.peers {
+		if q == p || !c.made || !inUse && !c.mayGo(now) {
+			continue
+		}
+		b := t.peers[best]
+		if !ok || cmp.Or(cmp.Compare(c.worth(), b.worth()), cmp.Compare(c.used, b.used), cmp.Compare(q, best)) < 0 {
+			best, ok = q, true
+		}
+	}
+	return best, ok
+}
+
+// Peak returns the largest number so far of connections made and links taken at a time.
+func (t *Links[P]) Peak() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.peak
+}
