@@ -103,14 +103,21 @@ func haveBytes(keys [][]byte) int {
 // have closed it. After a failed dial, it is not tried again.
 var haveAgain = []time.Duration{20 * time.Millisecond, 200 * time.Millisecond, 500 * time.Millisecond}
 
-// have asks the peer of a record which of the keys it holds.
+// have asks the peer of a record which of the keys it holds, in as many messages as the keys need. After an error, has
+// is about the first keys only. rtt is that of the last message.
 func (n *Node) have(ctx context.Context, to wire.Record, keys [][]byte, e errand) (has []bool, rtt time.Duration, err error) {
-	tries := 0
-	retry(ctx, slices.Values(haveAgain), func() bool {
-		has, rtt, err = n.haveOnce(ctx, to, keys, e)
-		tries++
-		return err == nil || errors.Is(err, errDial) && tries >= n.cfg.limits.Dials
-	})
+	for len(has) < len(keys) && err == nil {
+		batch := keys[len(has):]
+		batch = batch[:wire.HaveFits(batch)]
+		var some []bool
+		tries := 0
+		retry(ctx, slices.Values(haveAgain), func() bool {
+			some, rtt, err = n.haveOnce(ctx, to, batch, e)
+			tries++
+			return err == nil || errors.Is(err, errDial) && tries >= n.cfg.limits.Dials
+		})
+		has = append(has, some...)
+	}
 	return has, rtt, err
 }
 

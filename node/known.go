@@ -85,7 +85,7 @@ func (n *Node) Connect(ctx context.Context, p peer.AddrInfo) error {
 	if err := n.dial(ctx, p, forCaller); err != nil {
 		return fmt.Errorf("node: connect to %s: %w", p.ID, err)
 	}
-	if n.elsewhere(p.ID) {
+	if n.ofOtherNetwork(p.ID) {
 		return fmt.Errorf("%w: %s", ErrNetwork, p.ID)
 	}
 	n.in.LinkWanted(p.ID)

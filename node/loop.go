@@ -267,7 +267,7 @@ func (l *loop) linkIn(session uint64, p peer.ID, outbound, wanted bool) bool {
 	if l.links[p] != nil {
 		return true
 	}
-	if l.n.barred(p) || l.n.elsewhere(p) {
+	if l.n.barred(p) || l.n.ofOtherNetwork(p) {
 		return false
 	}
 	group := l.n.groupOf(p)

@@ -89,7 +89,7 @@ func (n *Node) linkAgain(p peer.ID) {
 func (n *Node) replaced(p peer.ID, by network.Conn) {
 	var doubtful []network.Conn
 	for _, c := range n.host.Network().ConnsToPeer(p) {
-		if c != by && !relayed(c) && len(doubtful) < maxProbes && elsewhere(c, by) {
+		if c != by && !relayed(c) && len(doubtful) < maxProbes && apart(c, by) {
 			doubtful = append(doubtful, c)
 		}
 	}
@@ -98,8 +98,8 @@ func (n *Node) replaced(p peer.ID, by network.Conn) {
 	}
 }
 
-// elsewhere reports whether the other ends of two connections are at different IP addresses.
-func elsewhere(a, b network.Conn) bool {
+// apart reports whether the other ends of two connections are at different IP addresses.
+func apart(a, b network.Conn) bool {
 	x, _ := ma.SplitFirst(a.RemoteMultiaddr())
 	y, _ := ma.SplitFirst(b.RemoteMultiaddr())
 	return x == nil || y == nil || !x.Equal(y)

@@ -411,14 +411,8 @@ func (n *Node) barred(p peer.ID) bool {
 func (n *Node) offended(p peer.ID, reason string, err error) {
 	n.refuse(p, reason, err)
 	if n.counters.Offended(p, time.Now()) {
-		n.turnAway(p)
+		n.hangUp(p)
 	}
-}
-
-// turnAway ends the link and the connections with a barred peer.
-func (n *Node) turnAway(p peer.ID) {
-	n.links.Closed(p)
-	n.letGo(core.Evicted[peer.ID]{Peer: p, Made: true})
 }
 
 // Host returns the host that the node runs on. Its event bus has the node's events: EvtSummaryLearned, EvtLinkOpened

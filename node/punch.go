@@ -6,10 +6,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/event"
 	"github.com/libp2p/go-libp2p/core/network"
-	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/p2p/protocol/holepunch"
-
-	"github.com/venn-p2p/venn/node/internal/links"
 )
 
 // punchAfter is the time in which other ends learn, by identify, that the host takes part in hole punching.
@@ -29,22 +26,13 @@ func (n *Node) punches(ev event.EvtLocalProtocolsUpdated) {
 		for _, c := range n.host.Network().Conns() {
 			p := c.RemotePeer()
 			if relayed(c) && c.Stat().Direction == network.DirOutbound && n.links.Made(p) {
-				n.tasks.Run(func() { n.dialAgain(p) })
+				n.tasks.Run(func() {
+					n.hangUp(p)
+					n.linkAgain(p)
+				})
 			}
 		}
 	})
-}
-
-// dialAgain closes a connection that the node made, unless somebody else uses it, and makes the link again.
-func (n *Node) dialAgain(p peer.ID) {
-	n.in.LinkDropped(p)
-	links.Release(n.host, p)
-	if !n.foreign(p) {
-		n.closing.note(p, time.Now())
-		_ = n.host.Network().ClosePeer(p)
-		n.links.Closed(p)
-	}
-	n.linkAgain(p)
 }
 
 // relayed reports whether a connection goes by a relay.

@@ -144,18 +144,29 @@ func (n *Node) use(p peer.ID, inbound bool) (done func()) {
 	return func() { unused(n.now()) }
 }
 
-// letGo ends the link with an evicted peer. It closes the connection if this node made it, unless somebody else uses
-// it; then it is the host's.
+// letGo ends the link with an evicted peer, and hangs up if this node made the connection. Else it tells the peer.
 func (n *Node) letGo(e core.Evicted[peer.ID]) {
-	if e.Peer == "" {
+	switch {
+	case e.Peer == "":
 		return
+	case e.Made:
+		n.hangUp(e.Peer)
+	default:
+		n.in.LinkDropped(e.Peer)
+		n.part(e.Peer)
 	}
 	n.counters.Drop("connections")
-	n.in.LinkDropped(e.Peer)
-	links.Release(n.host, e.Peer)
-	if e.Made && !n.foreign(e.Peer) {
-		n.closing.note(e.Peer, time.Now())
-		_ = n.host.Network().ClosePeer(e.Peer)
+}
+
+// hangUp ends the link with a peer, if there is one. It closes the connections, unless somebody else uses them: then
+// they are the host's.
+func (n *Node) hangUp(p peer.ID) {
+	n.links.Closed(p)
+	n.in.LinkDropped(p)
+	links.Release(n.host, p)
+	if !n.foreign(p) {
+		n.closing.note(p, time.Now())
+		_ = n.host.Network().ClosePeer(p)
 	}
 }
 
@@ -286,16 +297,13 @@ func (l *loop) unprotect(p peer.ID) {
 	}
 }
 
-// giveUp ends a link. It closes the connection if this node made it, unless somebody else uses it.
+// giveUp ends a link, and hangs up if this node made the connection.
 func (l *loop) giveUp(p peer.ID) {
 	made := l.n.links.Made(p)
 	l.unlink(p)
-	if !made {
-		return
-	}
-	l.n.links.Closed(p)
-	if !l.n.foreign(p) {
-		l.n.tasks.Run(func() { _ = l.n.host.Network().ClosePeer(p) })
+	if made {
+		l.n.links.Closed(p)
+		l.n.tasks.Run(func() { l.n.hangUp(p) })
 	}
 }
 
@@ -306,7 +314,7 @@ func (l *loop) closeStale(now time.Duration) {
 	}
 	for _, p := range l.n.host.Network().Peers() {
 		if l.n.barred(p) && !l.n.foreign(p) { // somebody else used the connection until now
-			l.n.tasks.Run(func() { l.n.turnAway(p) })
+			l.n.tasks.Run(func() { l.n.hangUp(p) })
 		}
 	}
 	l.forgetReplies()
@@ -445,15 +453,15 @@ func (n *Node) speaks(p peer.ID, protocols []protocol.ID) bool {
 		n.identified(p)
 		return true
 	}
-	if slices.ContainsFunc(protocols, isHello) && n.elsewhere(p) {
+	if slices.ContainsFunc(protocols, isHello) && n.ofOtherNetwork(p) {
 		n.counters.Refuse("network")
 		n.logOnce("network"+string(p), func() { n.log.Info("peer of another network", "peer", p, "bootstrap", n.cfg.isBootstrap(p)) })
 	}
 	return false
 }
 
-// elsewhere reports whether a peer says hello, but not in the node's network.
-func (n *Node) elsewhere(p peer.ID) bool {
+// ofOtherNetwork reports whether a peer says hello, but not in the node's network.
+func (n *Node) ofOtherNetwork(p peer.ID) bool {
 	protocols, err := n.host.Peerstore().GetProtocols(p)
 	return err == nil && slices.ContainsFunc(protocols, isHello) && !n.says(protocols)
 }
@@ -487,7 +495,7 @@ func (f *notifiee) Connected(net network.Network, c network.Conn) {
 	f.n.streams.Admit.Bill(c)
 	if f.n.barred(p) {
 		f.n.counters.Refuse("offender")
-		f.n.tasks.Run(func() { f.n.turnAway(p) })
+		f.n.tasks.Run(func() { f.n.hangUp(p) })
 	}
 	lasts := func(other network.Conn) bool { return other != c && !other.IsClosed() }
 	if f.n.links.LinkedBefore(p, c.Stat().Opened.Sub(f.n.start)) && !slices.ContainsFunc(net.ConnsToPeer(p), lasts) {

@@ -128,27 +128,20 @@ func (n *Node) claims(ctx context.Context, keys [][]byte) (out []claimant, err e
 }
 
 // confirmAll asks a peer for keys that it claims and returns the numbers of the ones that it holds. It stops at the
-// first question without an answer.
+// first message without an answer.
 func (n *Node) confirmAll(ctx context.Context, to claimant, keys [][]byte, claimed []cover.Claim) (held []int) {
 	batch := make([][]byte, len(claimed))
 	for i, c := range claimed {
 		batch[i] = keys[c.Key]
 	}
 	misses := 0
-	for done := 0; done < len(batch); {
-		k := wire.HaveFits(batch[done:])
-		has, _, err := n.have(ctx, to.record, batch[done:done+k], forQuery)
-		if err != nil {
-			break
+	has, _, _ := n.have(ctx, to.record, batch, forQuery)
+	for i, h := range has {
+		if c := claimed[i]; h {
+			held = append(held, c.Key)
+		} else if c.Probability >= overlay.SureMatch*to.trust {
+			misses++
 		}
-		for i, h := range has {
-			if c := claimed[done+i]; h {
-				held = append(held, c.Key)
-			} else if c.Probability >= overlay.SureMatch*to.trust {
-				misses++
-			}
-		}
-		done += k
 	}
 	n.in.Result(n.ctx, event.Outcome{Peer: to.record.Peer, Hits: len(held), Misses: misses})
 	return held

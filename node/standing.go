@@ -26,7 +26,7 @@ func (l *loop) bootstrapPeers() map[peer.ID]error {
 		switch p := info.ID; {
 		case l.linked(p).greeted:
 			out[p] = nil
-		case l.n.elsewhere(p):
+		case l.n.ofOtherNetwork(p):
 			out[p] = ErrNetwork
 		case l.standing[p] != nil:
 			out[p] = l.standing[p]
@@ -40,7 +40,7 @@ func (l *loop) bootstrapPeers() map[peer.ID]error {
 // stands notes the reason why the node is not linked with a bootstrap peer. It logs each reason at most once a day for
 // each peer. cause has details for the log.
 func (l *loop) stands(p peer.ID, why, cause error) {
-	if !l.n.cfg.isBootstrap(p) || l.n.elsewhere(p) {
+	if !l.n.cfg.isBootstrap(p) || l.n.ofOtherNetwork(p) {
 		return
 	}
 	l.standing[p] = why
