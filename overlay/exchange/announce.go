@@ -31,29 +31,16 @@ const (
 	noticeOverhead = 0.01
 )
 
-// notices is the number of bytes that may go to announcements now.
-type notices struct {
-	bytes float64
-	last  time.Duration
-}
-
-// credit adds the bytes that a rate, in bytes a second, brought since the last call, up to most bytes.
-func (n *notices) credit(now time.Duration, rate, most float64) {
-	n.bytes = min(most, n.bytes+float64(rate*(now-n.last).Seconds()))
-	n.last = now
-}
-
 // announcements collects the announcements due on a link, within its budget. Every link goes through the directory from
 // where it stopped, so that a peer hears of different origins from different neighbours.
 func (x *Exchange) announcements(now time.Duration, l *link) []wire.Item {
-	ofLink, ofLine := noticeShare*l.out.rate, lineNoticeShare*x.up.rate
-	l.notices.credit(now, ofLink, max(noticeBurst, ofLink))
-	x.notices.credit(now, ofLine, max(noticeBurst, ofLine))
+	l.notices.refillAt(now, noticeShare*l.out.rate)
+	x.notices.refillAt(now, lineNoticeShare*x.up.rate)
 	if (now - l.announced).Seconds() < rpcOverhead/(noticeOverhead*max(1, l.out.rate)) {
 		return nil
 	}
-	tokens := min(l.notices.bytes, x.notices.bytes, l.out.tokens-reserve-rpcOverhead, x.up.tokens-reserve-rpcOverhead)
-	room := min(maxItems, int(tokens)/itemBytes)
+	tokens := min(l.notices.tokens, x.notices.tokens, l.out.tokens-reserve-rpcOverhead, x.up.tokens-reserve-rpcOverhead)
+	room := int(tokens) / itemBytes
 	var items []wire.Item
 	for i := range l.untold.after(int(l.cursor)) {
 		if len(items) >= room {
@@ -70,8 +57,8 @@ func (x *Exchange) announcements(now time.Duration, l *link) []wire.Item {
 		}
 	}
 	if len(items) > 0 {
-		l.notices.bytes -= float64(len(items) * itemBytes)
-		x.notices.bytes -= float64(len(items) * itemBytes)
+		l.notices.take(len(items) * itemBytes)
+		x.notices.take(len(items) * itemBytes)
 		l.announced = now
 	}
 	return items

@@ -51,7 +51,7 @@ func (x *Exchange) Round(now time.Duration, short func() bool) {
 
 func (x *Exchange) sendCatalogue(l *link, items []wire.Item) {
 	for len(items) > 0 {
-		batch := items[:min(len(items), maxItems)]
+		batch := items[:min(len(items), wire.MaxItems)]
 		items = items[len(batch):]
 		x.out.Emit(event.SendCatalogue{To: l.peer, Items: batch})
 		x.charge(l, Cost(wire.Catalogue(batch)))
@@ -78,12 +78,11 @@ func (x *Exchange) Came(now time.Duration, from wire.PeerID, bytes int) bool {
 // share are dropped, so that they cost neither entries nor asks.
 func (x *Exchange) Hears(from wire.PeerID) bool {
 	l := x.links[from]
-	rate := heardShare * l.inRate
-	l.theirs.credit(x.now, rate, Burst(rate))
-	if l.theirs.bytes < itemBytes {
+	l.theirs.refillAt(x.now, heardShare*l.inRate)
+	if l.theirs.tokens < itemBytes {
 		return false
 	}
-	l.theirs.bytes -= itemBytes
+	l.theirs.take(itemBytes)
 	return true
 }
 

@@ -49,7 +49,7 @@ type Exchange struct {
 	rests     []time.Duration // by directory index: when the planner considers the origin again; Never: once woken
 
 	copies  copies     // progress of the first copy of our own summary
-	notices notices    // bytes that announcements may take of the whole line
+	notices budget     // bytes that announcements may take of the whole line
 	deltas  madeDeltas // the latest deltas made, of any origin
 
 	parted []*standing // standings of peers whose links have closed, the first to close first
@@ -84,12 +84,10 @@ type Limits struct {
 	Credit   float64       // number of broken claims from which on a link is asked only after others; 0: 8
 	Remember time.Duration // how long a peer's standing outlives its session and link; 0: 10 min. Below 0: not at all
 	Boasters int           // one in this number of linked peers may overstate how many peers it knows; 0: 3
-	Served   float64       // factor on our line's share for answers to others, and on the requests that may wait; 0: 1
 }
 
 func (l *Limits) defaults() {
 	l.Credit, l.Remember, l.Boasters = cmp.Or(l.Credit, fullCredit), cmp.Or(l.Remember, rememberFor), cmp.Or(l.Boasters, space.Boasters)
-	l.Served = cmp.Or(l.Served, 1)
 }
 
 // Rand is the only source of randomness.
@@ -106,10 +104,11 @@ func New(cfg Config, out *event.Effects, own ...*directory.Entry) *Exchange {
 		cfg: cfg, out: out, links: map[wire.PeerID]*link{}, meshed: map[wire.PeerID]bool{}, owns: len(own), due: agenda.New(dueTasks),
 		up: newBudget(cfg.Share*float64(cfg.Up)/8, 0),
 		served: admission.New(admission.Config{
-			Links:     admission.Pool{Work: cfg.Limits.Served / 2, Slots: int(cfg.Limits.Served * maxRequests)},
-			Strangers: admission.Pool{Work: cfg.Limits.Served / 4, Slots: int(cfg.Limits.Served * maxRequests)},
+			Links:     admission.Pool{Work: 0.5, Slots: maxRequests},
+			Strangers: admission.Pool{Work: 0.25, Slots: maxRequests},
 		}),
-		down: newBudget(cfg.Share*float64(cfg.Down)/8, 0), uninvited: newBudget(unaskedShare*cfg.Share*float64(cfg.Down)/8, 0),
+		notices: budget{least: noticeBurst},
+		down:    newBudget(cfg.Share*float64(cfg.Down)/8, 0), uninvited: newBudget(unaskedShare*cfg.Share*float64(cfg.Down)/8, 0),
 	}
 	for _, e := range own {
 		x.origins, x.rests = append(x.origins, origin{Entry: e}), append(x.rests, agenda.Never)

@@ -29,8 +29,8 @@ type link struct {
 	inFlight int         // predicted bytes asked of the peer and not yet come
 	train    event.Place // place of the last parts sent to the peer, among the effects
 
-	notices   notices
-	theirs    notices       // bytes that the peer's announcements to us may take now
+	notices   budget        // bytes that announcements to the peer may take now
+	theirs    budget        // bytes that the peer's announcements to us may take now
 	announced time.Duration // when something was last announced
 
 	asks  []wire.Item // our asks of this round, to go out with the catalogue
@@ -133,8 +133,9 @@ func (x *Exchange) Open(now time.Duration, p wire.PeerID) bool {
 	x.at(now)
 	l := &link{standing: x.recall(now, p), place: PlaceOf(p), pace: newPace(), inPace: newPace()}
 	l.out = newBudget(0, now)
-	l.notices, l.cursor = notices{noticeBurst, now}, int32(x.cfg.Rand.IntN(len(x.origins)))
-	l.theirs = notices{Burst(0), now}
+	l.cursor = int32(x.cfg.Rand.IntN(len(x.origins)))
+	l.notices = budget{least: noticeBurst, tokens: noticeBurst, last: now}
+	l.theirs = newBudget(0, now)
 	l.untold.addAll(len(x.origins))
 	x.links[p] = l
 	at, _ := slices.BinarySearchFunc(x.order, l, byPeer)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/admission"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -17,10 +18,13 @@ import (
 func TestAskersLeaveHalf(t *testing.T) {
 	const seconds, ticks, pause, answer, message = 300, 20, 15, 20_000, 1_000 // bytes of an answer, of an announcement
 	for _, k := range []int{8, 64, 512} {
-		for _, served := range []float64{0, 1e6} {
+		for _, limited := range []bool{true, false} {
 			rng := rand.New(rand.NewPCG(1, 2))
-			cfg := Config{Self: "self", Up: 10_000_000, Down: 10_000_000, Share: 1. / 3, Rand: rng, Limits: Limits{Served: served}}
+			cfg := Config{Self: "self", Up: 10_000_000, Down: 10_000_000, Share: 1. / 3, Rand: rng}
 			x := New(cfg, new(event.Effects), emptyDirectory(rng).Owned()...)
+			if !limited {
+				x.served = admission.New(admission.Config{Strangers: admission.Pool{Work: 1e6}, Links: admission.Pool{Work: 1e6}})
+			}
 			x.Open(0, "link")
 			strangers, honest, link, announced := 0, 0, 0, 0
 			for tick := range seconds * ticks {
@@ -46,9 +50,9 @@ func TestAskersLeaveHalf(t *testing.T) {
 				}
 			}
 			line := seconds * x.up.rate
-			t.Logf("%d identities, limit times %g: %d of %d answers for an honest stranger, %d of %d for a link, %d for others; %.2f of the line for announcements",
-				k, max(1, served), honest, seconds/pause, link, seconds, strangers, float64(announced)/line)
-			if served != 0 {
+			t.Logf("%d identities, limited %v: %d of %d answers for an honest stranger, %d of %d for a link, %d for others; %.2f of the line for announcements",
+				k, limited, honest, seconds/pause, link, seconds, strangers, float64(announced)/line)
+			if !limited {
 				if float64(announced) > .05*line {
 					t.Error("the attack does nothing")
 				}

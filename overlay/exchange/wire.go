@@ -10,7 +10,6 @@ const (
 	itemBytes   = 20       // a line of a catalogue
 	runOverhead = 48       // a message of parts, without header, record and the parts
 	maxRunBytes = 64 << 10 // parts in one message, unless a single part is larger
-	maxItems    = 400      // items in one message
 
 	// HelloRoom is the largest size of a hello without records, in bytes.
 	HelloRoom = 64

@@ -24,11 +24,11 @@ func TestPlanned(t *testing.T) {
 	if got := Cost(with) - Cost(hello); got > RecordBytes(r) {
 		t.Errorf("a record takes %d bytes, planned are %d", got, RecordBytes(r))
 	}
-	items := make(wire.Catalogue, maxItems)
+	items := make(wire.Catalogue, wire.MaxItems)
 	for i := range items {
 		items[i] = wire.Item{Have: 120, Want: 120}
 	}
-	if got, planned := Cost(items), rpcOverhead+maxItems*itemBytes; got > planned {
+	if got, planned := Cost(items), rpcOverhead+wire.MaxItems*itemBytes; got > planned {
 		t.Errorf("a catalogue takes %d bytes, planned are %d", got, planned)
 	}
 	run := summary.Run{First: 1 << 13, Parts: [][]byte{make([]byte, 20_000), make([]byte, 100)}}
