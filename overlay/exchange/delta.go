@@ -30,8 +30,6 @@ const (
 	// deltaPatience is the time after the first news of an epoch for which we wait for a peer that holds as many parts
 	// of it as we hold of the earlier epoch.
 	deltaPatience = patience / 2
-	// deltaValue puts a delta before deeper parts, and behind the samples of unknown origins.
-	deltaValue = 1e3
 )
 
 // deltaOffer turns an offer of a newer epoch, or of more parts of it, into an offer of a delta. It keeps the links that
@@ -71,14 +69,14 @@ func (x *Exchange) deltaOffer(now time.Duration, of *offer) (wait bool) {
 // headerBytes is the largest size of a signed header, unless it has many blocks.
 const headerBytes = 512
 
-// sizeDelta sets the end, the bytes and the value of an offer of a delta.
+// sizeDelta sets the end, the bytes, the class and the value of an offer of a delta.
 func (x *Exchange) sizeDelta(of *offer, earlier *summary.Prefix, want int) {
 	of.end, of.given = want, base{p: earlier}.given()
 	of.bytes = of.e.deltaBytes
 	if of.bytes == 0 {
 		of.bytes = rpcOverhead + headerBytes + of.e.Held().EncodedBytes()/16
 	}
-	of.value = deltaValue * of.e.Weight() / float64(of.bytes)
+	of.class, of.value = newer, of.e.Weight()/float64(of.bytes)
 }
 
 // serving is the outcome of an ask that a delta may answer.

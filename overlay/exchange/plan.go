@@ -38,11 +38,21 @@ type offer struct {
 	epoch     summary.Epoch
 	from, end int
 	bytes     int
-	value     float64 // value per byte
+	class     class
+	value     float64 // value per byte; it decides between offers of one class
 	links     []*link
 	given     wire.Given // the base of the relative run to ask for; zero: plain parts
 	doubted   bool       // offered only by links without credit: all other offers come first
 }
+
+// class is the kind of an offer. Offers of an earlier class come first.
+type class uint8
+
+const (
+	unknown class = iota // the first part of an unknown origin
+	newer                // a delta to a newer epoch: it costs little, and makes that epoch as deep as the one before
+	deeper
+)
 
 const (
 	// patience is the time after which an ask that brought nothing goes to another link. It is also the first pause of
@@ -60,8 +70,6 @@ const (
 	settledQuiet = time.Minute
 	// fewParts is the number of parts up to which the first ask for an origin takes all that is offered.
 	fewParts = 2
-	// firstValue puts the first part of an origin before every deeper part.
-	firstValue = 1e6
 )
 
 // unknownSample is the predicted size of a signed header, record and sample, in bytes.
@@ -101,7 +109,7 @@ func (x *Exchange) planAsks(now time.Duration, short func() bool) {
 		case b.doubted && !a.doubted:
 			return -1
 		}
-		return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.e.Index(), b.e.Index()))
+		return cmp.Or(cmp.Compare(a.class, b.class), cmp.Compare(b.value, a.value), cmp.Compare(a.e.Index(), b.e.Index()))
 	})
 	for _, of := range offers {
 		if !x.down.allowsWhole(of.bytes) {
@@ -199,7 +207,7 @@ func (x *Exchange) mayDial(e *origin) bool { return e.Record().Envelope != nil &
 // maxDirect returns the most direct fetches at a time: as many whole runs as the line carries in a second.
 func (x *Exchange) maxDirect() int { return max(1, int(x.down.rate)/maxRunBytes) }
 
-// size sets the end, the bytes and the value of an offer. It returns false if there is nothing to gain.
+// size sets the end, the bytes, the class and the value of an offer. It returns false if there is nothing to gain.
 func (x *Exchange) size(of *offer, most int, short func() bool) bool {
 	p := of.e.At(of.epoch)
 	if p == nil { // a new origin, or a new epoch: its header and sample
@@ -210,9 +218,9 @@ func (x *Exchange) size(of *offer, most int, short func() bool) bool {
 		if most <= fewParts { // perhaps all parts, and small: this saves a message
 			of.end = most
 		}
-		of.value = firstValue / float64(unknownSample)
+		of.value = 1 / float64(unknownSample)
 		if of.e.Held() != nil || of.e.Covered() || x.focus.beside(of.e.place) {
-			of.value = 1 / float64(unknownSample)
+			of.class = deeper
 		}
 		return true
 	}
@@ -228,7 +236,7 @@ func (x *Exchange) size(of *offer, most int, short func() bool) bool {
 	if m.of != of.epoch || m.from != p.Parts() || m.most != most {
 		*m = x.nextStep(p, most)
 	}
-	of.end, of.bytes = m.end, m.bytes+rpcOverhead+runOverhead
+	of.class, of.end, of.bytes = deeper, m.end, m.bytes+rpcOverhead+runOverhead
 	of.value = weight * m.fall / float64(m.bytes)
 	return true
 }

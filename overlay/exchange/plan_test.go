@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"cmp"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -47,7 +48,7 @@ func greedyLeft(streams []stream, budget int) float64 {
 			}
 			v := (s.rate[d] - s.rate[d+1]) / float64(max(1, s.bytes[d+1]-s.bytes[d]))
 			if d == 0 {
-				v = firstValue / float64(unknownSample)
+				v = math.Inf(1)
 			}
 			if best < 0 || v > most {
 				best, most = i, v

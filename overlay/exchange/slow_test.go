@@ -3,6 +3,7 @@ package exchange
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -84,7 +85,7 @@ func slowOffer(x *Exchange, e *origin) (from, end, bytes int, value float64, ok 
 		if most <= fewParts {
 			end = most
 		}
-		return 0, end, unknownSample, firstValue / float64(unknownSample), most > 0
+		return 0, end, unknownSample, math.Inf(1), most > 0
 	}
 	plan := e.Held().Plan()
 	from, most = e.Held().Parts(), min(most, plan.Parts())
