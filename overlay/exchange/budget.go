@@ -63,17 +63,12 @@ func (b *budget) allowsWhole(n int) bool {
 
 func (b *budget) take(n int) { b.tokens -= float64(n) }
 
-// gathered is the share of a burst that a used-up line gathers before the next plan. A plan looks at all that is
-// wanted. On a slow line it would otherwise run five times a second, mostly to find that nothing fits. The share is
-// smaller than that of [budget.spare].
-const gathered = 1.0 / 3
-
-// gather returns the time until n bytes may go and the bucket holds at least the share gathered of a burst.
-func (b *budget) gather(n int) time.Duration {
-	whole := b.burst()
-	want := max(min(float64(n), whole-reserve), float64(gathered*whole)-reserve) + reserve - b.tokens
-	return time.Duration(want / b.rate * float64(time.Second))
-}
-
 // spare reports whether at least half of a burst is left.
 func (b *budget) spare() bool { return b.tokens >= b.burst()/2 }
+
+// gather returns the time until n bytes may go and at least half of a burst is left. A plan looks at all that is wanted.
+// On a slow line it would otherwise run five times a second, mostly to find that nothing fits.
+func (b *budget) gather(n int) time.Duration {
+	want := max(min(float64(n)+reserve, b.burst()), b.burst()/2) - b.tokens
+	return time.Duration(want / b.rate * float64(time.Second))
+}
