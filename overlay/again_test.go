@@ -8,6 +8,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -18,8 +19,8 @@ func TestRefusedLinesComeBack(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(1, 6)), Config{MaxOrigins: 8})
 	linked(t, o, "liar")
 	linked(t, o, "honest")
-	x := sign(t, "x", []summary.Fingerprint{1, 2, 3})
-	line := event.CatalogueReceived{From: "honest", Items: []wire.Item{{Group: group.Of(x.stream.Header()), Have: 1}}, Bytes: 20}
+	x := plain.Of("x", []summary.Fingerprint{1, 2, 3})
+	line := event.CatalogueReceived{From: "honest", Items: []wire.Item{{Group: group.Of(x.Stream.Header()), Have: 1}}, Bytes: 20}
 	for i := range uint64(64) {
 		step(t, o, 0, event.CatalogueReceived{From: "liar", Items: []wire.Item{{Group: group.New(i+1, summary.Epoch{Generation: 1}), Have: 9}}, Bytes: 20})
 	}
@@ -47,7 +48,7 @@ func TestRefusedLinesComeBack(t *testing.T) {
 	told := alone(t, rand.New(rand.NewPCG(1, 7)), Config{})
 	linked(t, told, "asker")
 	linked(t, told, "source")
-	run, err := x.stream.Run(0, 1)
+	run, err := x.Stream.Run(0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +67,7 @@ func TestRefusedLinesComeBack(t *testing.T) {
 	step(t, told, 0, line)
 	step(t, told, time.Second/2, event.Tick{})
 	parts := event.PartsReceived{
-		From: "source", Transport: event.Pubsub, Group: line.Items[0].Group, Bytes: 500, Parts: wire.Parts{Envelope: x.envelope, Record: x.record, Run: run},
+		From: "source", Transport: event.Pubsub, Group: line.Items[0].Group, Bytes: 500, Parts: wire.Parts{Envelope: x.Envelope, Record: x.Record, Run: run},
 	}
 	if n := lines(11*time.Second, parts); n != 1 {
 		t.Fatalf("told %d lines", n)

@@ -38,9 +38,7 @@ func TestDeltas(t *testing.T) {
 	fps := overlaylab.Fingerprints(n, n/2, 0)
 	for epoch := range 3 {
 		fps = overlaylab.Changed(fps, n/300, uint64(epoch))
-		if err := net.Publish(0, fps); err != nil {
-			t.Fatal(err)
-		}
+		net.Publish(0, fps)
 		net.Run(net.Now + 15*time.Second)
 		for i, p := range net.Peers[1:] {
 			held, ok := p.Overlay.Held(id)
@@ -83,9 +81,7 @@ func line(t *testing.T, n int) *overlaylab.Network {
 		t.Fatal(err)
 	}
 	for i := range n {
-		if err := net.Publish(i, overlaylab.Fingerprints(3000, 0, uint64(i))); err != nil {
-			t.Fatal(err)
-		}
+		net.Publish(i, overlaylab.Fingerprints(3000, 0, uint64(i)))
 	}
 	return net
 }
@@ -106,9 +102,7 @@ func TestRelayWithoutBase(t *testing.T) {
 	net.Run(10 * time.Second)
 	net.Disconnect(0, 2) // 2 holds epoch 1
 	fps := overlaylab.Changed(overlaylab.Fingerprints(3000, 0, 0), 10, 1)
-	if err := net.Publish(0, fps); err != nil {
-		t.Fatal(err)
-	}
+	net.Publish(0, fps)
 	keepApart(net, 0, 2)
 	net.Connect(0, 1) // 1 gets epoch 2 only
 	net.Connect(1, 2)
@@ -139,9 +133,7 @@ func TestDeltaOverTwoEpochs(t *testing.T) {
 	fps := overlaylab.Fingerprints(3000, 0, 0)
 	for i := range 2 {
 		fps = overlaylab.Changed(fps, 10, uint64(i))
-		if err := net.Publish(0, fps); err != nil {
-			t.Fatal(err)
-		}
+		net.Publish(0, fps)
 	}
 	net.Connect(0, 1)
 	net.Run(20 * time.Second)
@@ -159,9 +151,7 @@ func TestWrongDelta(t *testing.T) {
 	fps := overlaylab.Fingerprints(3000, 0, 0)
 	for epoch := range 2 {
 		fps = overlaylab.Changed(fps, 10, uint64(epoch))
-		if err := net.Publish(0, fps); err != nil {
-			t.Fatal(err)
-		}
+		net.Publish(0, fps)
 		net.Run(net.Now + 20*time.Second)
 		if seq, whole := sequence(net, 1); seq != uint32(epoch+2) || !whole || net.Peers[1].Deltas != 0 {
 			t.Errorf("epoch %d, whole: %v, by %d deltas", seq, whole, net.Peers[1].Deltas)
@@ -180,9 +170,7 @@ func TestDeltaToAnotherShape(t *testing.T) {
 	net := line(t, 2)
 	net.Connect(0, 1)
 	net.Run(10 * time.Second)
-	if err := net.Publish(0, overlaylab.Fingerprints(6000, 0, 0)); err != nil {
-		t.Fatal(err)
-	}
+	net.Publish(0, overlaylab.Fingerprints(6000, 0, 0))
 	net.Run(40 * time.Second)
 	if seq, whole := sequence(net, 1); seq != 2 || !whole || net.Peers[1].Deltas != 1 || net.Peers[1].Fallbacks != 0 || len(net.Peers[1].Faults) > 0 {
 		t.Errorf("epoch %d, whole: %v, by %d deltas, %d fallbacks, faults %v", seq, whole, net.Peers[1].Deltas, net.Peers[1].Fallbacks, net.Peers[1].Faults)
@@ -198,9 +186,7 @@ func TestEpochChangeInTheMiddle(t *testing.T) {
 	for step := range 60 {
 		if step%10 == 9 && step < 50 {
 			fps = overlaylab.Changed(fps, n/500, uint64(step))
-			if err := net.Publish(0, fps); err != nil {
-				t.Fatal(err)
-			}
+			net.Publish(0, fps)
 		}
 		net.Run(net.Now + time.Second)
 		held, ok := net.Peers[3].Overlay.Held(id)
@@ -226,9 +212,7 @@ func churn(t *testing.T, net *overlaylab.Network, n, rounds int) {
 	for round := range rounds {
 		for i := range net.Peers {
 			fps := overlaylab.Changed(overlaylab.Fingerprints(n, n/2, uint64(i)), n/200*(round+1), uint64(i))
-			if err := net.Publish(i, fps); err != nil {
-				t.Fatal(err)
-			}
+			net.Publish(i, fps)
 			net.Run(net.Now + time.Second)
 		}
 	}

@@ -18,17 +18,13 @@ func TestFastOriginOnASlowLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	fps := overlaylab.Fingerprints(keys, 0, 0)
-	if err := net.Publish(0, fps); err != nil {
-		t.Fatal(err)
-	}
+	net.Publish(0, fps)
 	net.Connect(0, 1)
 	net.Run(3 * time.Minute)
 	worst := 1.0
 	for k := range 12 {
 		fps = overlaylab.Changed(fps, change, uint64(k))
-		if err := net.Publish(0, fps); err != nil {
-			t.Fatal(err)
-		}
+		net.Publish(0, fps)
 		net.Run(net.Now + every)
 		held, ok := net.Peers[1].Overlay.Held(net.Peers[0].ID)
 		if !ok {

@@ -10,6 +10,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -34,8 +35,8 @@ func TestFloodOfOrigins(t *testing.T) {
 	if o.directory.Pending() != directory.MaxPendingLink {
 		t.Errorf("%d origins are known of one link, want %d", o.directory.Pending(), directory.MaxPendingLink)
 	}
-	x := sign(t, "x", []summary.Fingerprint{1, 2, 3})
-	step(t, o, now, event.CatalogueReceived{From: "honest", Items: []wire.Item{{Group: group.Of(x.stream.Header()), Have: 1}}, Bytes: 20})
+	x := plain.Of("x", []summary.Fingerprint{1, 2, 3})
+	step(t, o, now, event.CatalogueReceived{From: "honest", Items: []wire.Item{{Group: group.Of(x.Stream.Header()), Have: 1}}, Bytes: 20})
 	if o.directory.Tagged(group.OriginTag("x")) == nil {
 		t.Error("an honest announcement found no room")
 	}
@@ -52,9 +53,9 @@ func TestFloodLeavesTheLine(t *testing.T) {
 	for _, p := range []wire.PeerID{"liar", "honest", "b", "c", "d"} {
 		linked(t, o, p)
 	}
-	var all []signed
+	var all []plain.Origin
 	for i := range 125 {
-		all = append(all, sign(t, wire.PeerID(fmt.Sprint("id", i)), []summary.Fingerprint{summary.Fingerprint(i), 7, 8, 9}))
+		all = append(all, plain.Of(wire.PeerID(fmt.Sprint("id", i)), []summary.Fingerprint{summary.Fingerprint(i), 7, 8, 9}))
 	}
 	const every, flooded = 200 * time.Millisecond, time.Minute
 	invented := uint64(0)
@@ -66,9 +67,9 @@ func TestFloodLeavesTheLine(t *testing.T) {
 			}
 			for _, it := range c.Items {
 				for _, s := range all {
-					if run, err := s.stream.Run(0, 1); err == nil && it.Want > 0 && group.Of(s.stream.Header()) == it.Group {
+					if run, err := s.Stream.Run(0, 1); err == nil && it.Want > 0 && group.Of(s.Stream.Header()) == it.Group {
 						step(t, o, now, event.PartsReceived{
-							From: "honest", Group: it.Group, Bytes: 500, Parts: wire.Parts{Envelope: s.envelope, Record: s.record, Run: run},
+							From: "honest", Group: it.Group, Bytes: 500, Parts: wire.Parts{Envelope: s.Envelope, Record: s.Record, Run: run},
 						})
 					}
 				}
@@ -93,14 +94,14 @@ func TestFloodLeavesTheLine(t *testing.T) {
 	}
 	for i, s := range all[:120] {
 		now := time.Duration(i) * flooded / 120
-		give(now, event.CatalogueReceived{From: "honest", Items: []wire.Item{{Group: group.Of(s.stream.Header()), Have: 1}}, Bytes: 20})
+		give(now, event.CatalogueReceived{From: "honest", Items: []wire.Item{{Group: group.Of(s.Stream.Header()), Have: 1}}, Bytes: 20})
 		run(now, now+flooded/120)
 	}
 	if o.Origins() != 120 {
 		t.Errorf("%d origins of 120 are known after the flood", o.Origins())
 	}
 	for _, s := range all[120:] {
-		give(flooded, event.CatalogueReceived{From: "honest", Items: []wire.Item{{Group: group.Of(s.stream.Header()), Have: 1}}, Bytes: 20})
+		give(flooded, event.CatalogueReceived{From: "honest", Items: []wire.Item{{Group: group.Of(s.Stream.Header()), Have: 1}}, Bytes: 20})
 	}
 	run(flooded, flooded+2*time.Second)
 	if o.Origins() != 125 {
@@ -190,11 +191,11 @@ func TestManyIdentities(t *testing.T) {
 	const limit, identities = 50_000, 500
 	o := alone(t, rand.New(rand.NewPCG(1, 2)), Config{Memory: limit})
 	linked(t, o, "sybil")
-	var all []signed
+	var all []plain.Origin
 	for i := range identities {
-		s := sign(t, wire.PeerID(fmt.Sprint("id", i)), []summary.Fingerprint{summary.Fingerprint(i), 7, 8, 9})
+		s := plain.Of(wire.PeerID(fmt.Sprint("id", i)), []summary.Fingerprint{summary.Fingerprint(i), 7, 8, 9})
 		all = append(all, s)
-		step(t, o, 0, event.CatalogueReceived{From: "sybil", Items: []wire.Item{{Group: group.Of(s.stream.Header()), Have: 1}}, Bytes: 20})
+		step(t, o, 0, event.CatalogueReceived{From: "sybil", Items: []wire.Item{{Group: group.Of(s.Stream.Header()), Have: 1}}, Bytes: 20})
 	}
 	most := 0
 	for now := time.Second; now < time.Minute; now += time.Second {
@@ -206,9 +207,9 @@ func TestManyIdentities(t *testing.T) {
 		}
 		for _, it := range asked {
 			for _, s := range all {
-				if run, err := s.stream.Run(0, 1); err == nil && it.Want > 0 && group.Of(s.stream.Header()) == it.Group {
+				if run, err := s.Stream.Run(0, 1); err == nil && it.Want > 0 && group.Of(s.Stream.Header()) == it.Group {
 					step(t, o, now, event.PartsReceived{
-						From: "sybil", Group: it.Group, Bytes: 500, Parts: wire.Parts{Envelope: s.envelope, Record: s.record, Run: run},
+						From: "sybil", Group: it.Group, Bytes: 500, Parts: wire.Parts{Envelope: s.Envelope, Record: s.Record, Run: run},
 					})
 				}
 			}
@@ -227,18 +228,18 @@ func TestManyIdentities(t *testing.T) {
 func TestRefusingAHeaderAllocatesLittle(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(1, 3)), Config{})
 	linked(t, o, "p")
-	x := sign(t, "x", []summary.Fingerprint{1, 2, 3})
-	group := group.Of(x.stream.Header())
+	x := plain.Of("x", []summary.Fingerprint{1, 2, 3})
+	group := group.Of(x.Stream.Header())
 	step(t, o, 0, event.CatalogueReceived{From: "p", Items: []wire.Item{{Group: group, Have: 1}}, Bytes: 20})
 	step(t, o, time.Second, event.Tick{})
-	huge := append([]byte(nil), x.envelope...)
+	huge := append([]byte(nil), x.Envelope...)
 	copy(huge[1+8+4+1+1+12:], []byte{0xff, 0xff, 0xff, 0xff}) // 2^32-1 keys
 	refused := 0
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for range 100 {
 		for _, e := range step(t, o, time.Second, event.PartsReceived{
-			From: "p", Transport: event.Direct, Group: group, Bytes: 300, Parts: wire.Parts{Envelope: huge, Record: x.record, Run: summary.Run{Parts: [][]byte{{1}}}},
+			From: "p", Transport: event.Direct, Group: group, Bytes: 300, Parts: wire.Parts{Envelope: huge, Record: x.Record, Run: summary.Run{Parts: [][]byte{{1}}}},
 		}) {
 			if f, ok := e.(event.Report); ok && f.Fault == event.FaultHeader {
 				refused++

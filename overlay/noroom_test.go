@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -15,14 +16,14 @@ import (
 func TestNoRoomToDial(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})
 	fps := []summary.Fingerprint{1, 2, 3}
-	own := sign(t, "self", fps)
-	step(t, o, 0, event.Published{Stream: own.stream, Envelope: own.envelope, Record: own.record})
-	s := sign(t, "id", fps)
-	run, err := s.stream.Run(0, 1)
+	own := plain.Of("self", fps)
+	step(t, o, 0, event.Published{Stream: own.Stream, Envelope: own.Envelope, Record: own.Record})
+	s := plain.Of("id", fps)
+	run, err := s.Stream.Run(0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	step(t, o, 0, event.Asked{From: "id", Question: wire.Inquiry{Own: []wire.Parts{{Envelope: s.envelope, Record: s.record, Run: run}}}})
+	step(t, o, 0, event.Asked{From: "id", Question: wire.Inquiry{Own: []wire.Parts{{Envelope: s.Envelope, Record: s.Record, Run: run}}}})
 	for fails, here := range []bool{true, false} {
 		step(t, o, time.Second, event.DialFailed{Peer: "id", Here: here})
 		if got := o.directory.Lookup("id").DialFails(); got != fails {

@@ -19,10 +19,7 @@ func TestRequestsOfSilentPeers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		own, err := overlaylab.NewOrigin("self", overlaylab.Fingerprints(100, 0, 1), summary.Header{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		own := overlaylab.NewOrigin("self", overlaylab.Fingerprints(100, 0, 1), summary.Header{})
 		s.Overlay.Step(0, event.Published{Envelope: own.Envelope, Record: own.Record, Stream: own.Stream})
 		id := uint64(0)
 		request := func(from wire.PeerID) []event.Effect {

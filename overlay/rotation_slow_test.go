@@ -9,6 +9,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -30,21 +31,13 @@ var (
 
 const maxGroup = 4
 
-func signUnder(t testing.TB, id wire.PeerID, keys [][]byte, seed summary.Seed, e summary.Epoch) signed {
+func signUnder(t testing.TB, id wire.PeerID, keys [][]byte, seed summary.Seed, e summary.Epoch) plain.Origin {
 	t.Helper()
 	h, fps := seed.Hasher(), make([]summary.Fingerprint, len(keys))
 	for i, k := range keys {
 		fps[i] = h.Fingerprint(k)
 	}
-	s, err := summary.Build(fps, summary.Header{Seed: seed.Tag(), Origin: string(id), Epoch: e, Lifetime: time.Minute})
-	if err != nil {
-		t.Fatal(err)
-	}
-	envelope, err := s.Header().AppendBinary(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return signed{s, envelope, []byte(id)}
+	return plain.New(id, fps, summary.Header{Seed: seed.Tag(), Epoch: e, Lifetime: time.Minute})
 }
 
 func newTurning(t testing.TB, seed uint64) *turning {
@@ -52,7 +45,7 @@ func newTurning(t testing.TB, seed uint64) *turning {
 	w := &turning{world: &world{t: t, rng: rng}, end: time.Duration(1+rng.IntN(20)) * time.Second, keys: map[wire.PeerID][][]byte{}}
 	o, err := New(Config{
 		Self: "self", Seed: newSeed.Tag(), Previous: oldSeed, PreviousUntil: w.end, Up: 50_000_000, Down: 50_000_000, Rand: rng,
-		OpenHeader: summary.ParseHeader, OpenRecord: func(b []byte) (wire.PeerID, error) { return wire.PeerID(b), nil },
+		OpenHeader: summary.ParseHeader, OpenRecord: plain.OpenRecord,
 		Group: func(r wire.Record) string { return "group " + string(r.Peer[len(r.Peer)-1]%2+'0') }, MaxGroup: maxGroup,
 		Memory: 200_000 + rng.IntN(1<<20), Loop: rng.IntN(3) == 0,
 	})
@@ -60,7 +53,7 @@ func newTurning(t testing.TB, seed uint64) *turning {
 		t.Fatal(err)
 	}
 	w.o = o
-	publish := func(id wire.PeerID, n int, seeds ...summary.Seed) (out []signed) {
+	publish := func(id wire.PeerID, n int, seeds ...summary.Seed) (out []plain.Origin) {
 		for i := range n { // of every second key, the others have some
 			w.keys[id] = append(w.keys[id], fmt.Appendf(nil, "%s/%d", [2]wire.PeerID{id, "all"}[i%2], i))
 		}
@@ -72,7 +65,7 @@ func newTurning(t testing.TB, seed uint64) *turning {
 		return out
 	}
 	for _, own := range publish("self", 300, newSeed, oldSeed) {
-		o.Step(0, event.Published{Envelope: own.envelope, Record: own.record, Stream: own.stream})
+		o.Step(0, event.Published{Envelope: own.Envelope, Record: own.Record, Stream: own.Stream})
 	}
 	of := [][]summary.Seed{{oldSeed}, {newSeed}, {oldSeed, newSeed}, {newSeed, oldSeed}, {farSeed}, {farSeed, oldSeed}}
 	for i := range 3 + rng.IntN(10) {

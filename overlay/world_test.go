@@ -7,41 +7,19 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
-
-// signed is an origin's summary; its envelope is the header, which nobody signed.
-type signed struct {
-	stream           *summary.Prefix
-	envelope, record []byte
-}
-
-func sign(t testing.TB, id wire.PeerID, fps []summary.Fingerprint) signed {
-	t.Helper()
-	s, err := summary.Build(fps, summary.Header{
-		Seed: tag, Origin: string(id), Epoch: summary.Epoch{Generation: 1, Sequence: 1}, Lifetime: time.Hour,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	envelope, err := s.Header().AppendBinary(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return signed{s, envelope, []byte(id)}
-}
-
-var tag = summary.Seed{Network: "slow"}.Tag()
 
 func alone(t testing.TB, rng *rand.Rand, cfg Config) *Overlay {
 	t.Helper()
 	if cfg.Self == "" {
 		cfg.Self = "self"
 	}
-	cfg.Seed, cfg.Rand = tag, rng
+	cfg.Seed, cfg.Rand = plain.Tag, rng
 	cfg.OpenHeader = summary.ParseHeader
-	cfg.OpenRecord = func(b []byte) (wire.PeerID, error) { return wire.PeerID(b), nil }
+	cfg.OpenRecord = plain.OpenRecord
 	o, err := New(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +53,7 @@ type world struct {
 	t       testing.TB
 	o       *Overlay
 	rng     *rand.Rand
-	origins []signed
+	origins []plain.Origin
 	links   []wire.PeerID
 	now     time.Duration
 }
@@ -91,7 +69,7 @@ func (w *world) step(effects []event.Effect) []event.Effect {
 		}
 		for _, it := range c.Items {
 			for _, s := range w.origins {
-				p := s.stream
+				p := s.Stream
 				if it.Want <= it.Have || it.Group != group.Of(p.Header()) || int(it.Have) >= p.Parts() {
 					continue
 				}
@@ -103,7 +81,7 @@ func (w *world) step(effects []event.Effect) []event.Effect {
 					From: c.To, Group: it.Group, Bytes: Cost(wire.Parts{Run: run}), Parts: wire.Parts{Run: run},
 				}
 				if it.Have == 0 {
-					in.Envelope, in.Record = s.envelope, s.record
+					in.Envelope, in.Record = s.Envelope, s.Record
 				}
 				answers = append(answers, in)
 			}
@@ -115,13 +93,13 @@ func (w *world) step(effects []event.Effect) []event.Effect {
 		out = append(out, step(w.t, w.o, w.now, in)...)
 	}
 	s := w.origins[rng.IntN(len(w.origins))]
-	item := wire.Item{Group: group.Of(s.stream.Header()), Have: uint16(1 + rng.IntN(s.stream.Parts()))}
+	item := wire.Item{Group: group.Of(s.Stream.Header()), Have: uint16(1 + rng.IntN(s.Stream.Parts()))}
 	out = append(out, step(w.t, w.o, w.now, event.CatalogueReceived{From: w.links[rng.IntN(len(w.links))], Items: []wire.Item{item}, Bytes: 100})...)
 	if rng.IntN(10) == 0 {
-		out = append(out, step(w.t, w.o, w.now, event.Outcome{Peer: wire.PeerID(s.record), Hits: rng.IntN(3), Misses: rng.IntN(5)})...)
+		out = append(out, step(w.t, w.o, w.now, event.Outcome{Peer: wire.PeerID(s.Record), Hits: rng.IntN(3), Misses: rng.IntN(5)})...)
 	}
 	if rng.IntN(10) == 0 {
-		out = append(out, step(w.t, w.o, w.now, event.RoundTrip{Peer: wire.PeerID(s.record), RTT: time.Duration(rng.IntN(200)) * time.Millisecond})...)
+		out = append(out, step(w.t, w.o, w.now, event.RoundTrip{Peer: wire.PeerID(s.Record), RTT: time.Duration(rng.IntN(200)) * time.Millisecond})...)
 	}
 	return append(out, step(w.t, w.o, w.now, event.Tick{})...)
 }

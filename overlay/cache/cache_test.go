@@ -10,16 +10,12 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/summary"
 )
 
 func someKeys(seed uint64, n int) []summary.Fingerprint {
-	rng := rand.New(rand.NewPCG(seed, 1))
-	fps := make([]summary.Fingerprint, n)
-	for i := range fps {
-		fps[i] = summary.Fingerprint(rng.Uint64() >> (64 - summary.FingerprintBits))
-	}
-	return fps
+	return plain.Keys(rand.New(rand.NewPCG(seed, 1)), n)
 }
 
 func build(fps []summary.Fingerprint, sequence uint32) *summary.Prefix {

@@ -6,17 +6,13 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/summary/inside"
 )
 
 func someKeys(seed uint64, n int) []summary.Fingerprint {
-	rng := rand.New(rand.NewPCG(seed, 1))
-	fps := make([]summary.Fingerprint, n)
-	for i := range fps {
-		fps[i] = summary.Fingerprint(rng.Uint64() >> (64 - summary.FingerprintBits))
-	}
-	return fps
+	return plain.Keys(rand.New(rand.NewPCG(seed, 1)), n)
 }
 
 func build(fps []summary.Fingerprint, sequence uint32, levels ...uint8) *summary.Prefix {

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 )
 
 // TestOverlapOutlivesEpochs: of origins that publish often, an overlap is estimated once a minute.
@@ -37,8 +39,8 @@ func TestWeight(t *testing.T) {
 // TestOverdue: a newer epoch answers in place of a deeper one after 30 s, once it rules out three keys of four.
 func TestOverdue(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
-	fps := randomKeys(rng, 5000)
-	e, p := Entry{state: Replaced, outdated: time.Minute}, sign(t, "origin", fps).stream
+	fps := plain.Keys(rng, 5000)
+	e, p := Entry{state: Replaced, outdated: time.Minute}, plain.Of("origin", fps).Stream
 	if e.overdue(90*time.Second-1, p) || !e.overdue(90*time.Second, p) {
 		t.Error("not after 30 s")
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -15,7 +16,7 @@ import (
 func TestLinkedKeepNobodyAwake(t *testing.T) {
 	d := alone(rand.New(rand.NewPCG(1, 1)), Config{Memory: 1 << 30, MaxOrigins: 100})
 	d.Open("a", "")
-	if _, ok := hear(d, 0, "a", sign(t, "a", []summary.Fingerprint{1, 2, 3})); !ok {
+	if _, ok := hear(d, 0, "a", plain.Of("a", []summary.Fingerprint{1, 2, 3})); !ok {
 		t.Fatal("not taken in")
 	}
 	d.Changes()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -16,15 +17,15 @@ func held(t *testing.T) (*Directory, *Entry) {
 	t.Helper()
 	d := alone(rand.New(rand.NewPCG(1, 1)), Config{Memory: 1 << 20, MaxOrigins: 100})
 	d.Open("link", "")
-	s := sign(t, "x", []summary.Fingerprint{1, 2, 3})
-	run, err := s.stream.Run(0, 1)
+	s := plain.Of("x", []summary.Fingerprint{1, 2, 3})
+	run, err := s.Stream.Run(0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := group.Of(s.stream.Header())
+	g := group.Of(s.Stream.Header())
 	e := d.Add(0, "link", g.OriginTag())
 	d.Take(0, e, event.PartsReceived{
-		From: "link", Group: g, Parts: wire.Parts{Envelope: s.envelope, Record: s.record, Run: run},
+		From: "link", Group: g, Parts: wire.Parts{Envelope: s.Envelope, Record: s.Record, Run: run},
 	})
 	return d, e
 }

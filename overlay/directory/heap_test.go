@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -41,12 +42,12 @@ func filled(t testing.TB, origins, keys int, unsigned bool) *Directory {
 	}
 	d.Open("from", "")
 	for i := range origins {
-		fps := randomKeys(rng, keys)
-		s := sign(t, wire.PeerID(fmt.Sprintf("a peer whose id is 38 bytes long %05d", i)), fps)
-		s.record = append(make([]byte, 0, 38), s.record...)
+		fps := plain.Keys(rng, keys)
+		s := plain.Of(wire.PeerID(fmt.Sprintf("a peer whose id is 38 bytes long %05d", i)), fps)
+		s.Record = append(make([]byte, 0, 38), s.Record...)
 		if !unsigned {
-			s.envelope = slices.Concat(make([]byte, envelopeBefore), s.envelope, make([]byte, envelopeAfter))
-			s.record = slices.Concat(s.record, make([]byte, recordBytes-len(s.record)))
+			s.Envelope = slices.Concat(make([]byte, envelopeBefore), s.Envelope, make([]byte, envelopeAfter))
+			s.Record = slices.Concat(s.Record, make([]byte, recordBytes-len(s.Record)))
 		}
 		if _, ok := hear(d, 0, "from", s); !ok {
 			t.Fatal("not taken in")

@@ -9,22 +9,23 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
 // hear brings all of a summary, from a peer that announced it; false if nothing of it was taken in.
-func hear(d *Directory, now time.Duration, from wire.PeerID, s signed) (Result, bool) {
-	e := d.Add(now, from, group.Of(s.stream.Header()).OriginTag())
+func hear(d *Directory, now time.Duration, from wire.PeerID, s plain.Origin) (Result, bool) {
+	e := d.Add(now, from, group.Of(s.Stream.Header()).OriginTag())
 	if e == nil || e.Unwanted(now) {
 		return Result{}, false
 	}
-	run, err := s.stream.Run(0, s.stream.Parts())
+	run, err := s.Stream.Run(0, s.Stream.Parts())
 	if err != nil {
 		return Result{}, false
 	}
 	r := d.Take(now, e, event.PartsReceived{
-		From: from, Group: group.Of(s.stream.Header()), Bytes: 500, Parts: wire.Parts{Envelope: s.envelope, Record: s.record, Run: run},
+		From: from, Group: group.Of(s.Stream.Header()), Bytes: 500, Parts: wire.Parts{Envelope: s.Envelope, Record: s.Record, Run: run},
 	})
 	return r, r.Learned != nil
 }
@@ -58,7 +59,7 @@ func ghosts(t *testing.T, cfg Config, later time.Duration) (stay int, taken bool
 	d.Close("sybil")
 	keep(d, later)
 	d.Open("honest", "")
-	_, taken = hear(d, later, "honest", sign(t, "good", []summary.Fingerprint{1, 2, 3}))
+	_, taken = hear(d, later, "honest", plain.Of("good", []summary.Fingerprint{1, 2, 3}))
 	if err := d.Check(later); err != nil {
 		t.Error(err)
 	}
@@ -107,13 +108,13 @@ func twins(t *testing.T, cfg Config, later time.Duration) (banned int, taken boo
 	d.Open("sybil", "")
 	for i := range 2000 {
 		p := wire.PeerID(fmt.Sprint("id", i))
-		if _, ok := hear(d, 0, "sybil", sign(t, p, []summary.Fingerprint{summary.Fingerprint(i), 7, 8, 9})); !ok {
+		if _, ok := hear(d, 0, "sybil", plain.Of(p, []summary.Fingerprint{summary.Fingerprint(i), 7, 8, 9})); !ok {
 			continue
 		}
-		if r, _ := hear(d, 0, "sybil", sign(t, p, []summary.Fingerprint{summary.Fingerprint(i), 17, 18, 19, 20})); r.Fault != event.FaultTwin {
+		if r, _ := hear(d, 0, "sybil", plain.Of(p, []summary.Fingerprint{summary.Fingerprint(i), 17, 18, 19, 20})); r.Fault != event.FaultTwin {
 			t.Fatalf("%d: %+v", i, r)
 		}
-		if e := d.Add(0, "sybil", group.Tag(tag, string(p))); e != nil {
+		if e := d.Add(0, "sybil", group.Tag(plain.Tag, string(p))); e != nil {
 			t.Fatalf("%v is banned, and known", e)
 		}
 		d.Shed(0, nobody)
@@ -122,7 +123,7 @@ func twins(t *testing.T, cfg Config, later time.Duration) (banned int, taken boo
 	d.Close("sybil")
 	keep(d, later)
 	d.Open("honest", "")
-	_, taken = hear(d, later, "honest", sign(t, "good", []summary.Fingerprint{1, 2, 3}))
+	_, taken = hear(d, later, "honest", plain.Of("good", []summary.Fingerprint{1, 2, 3}))
 	if err := d.Check(later); err != nil {
 		t.Error(err)
 	}
@@ -165,9 +166,9 @@ func groupLie(t *testing.T, cfg Config) (linked, proven bool) {
 	if n := d.groups["same"]; n != 8 {
 		t.Fatalf("%d ghosts fill the group, want 8", n)
 	}
-	_, proven = hear(d, 0, "liar", sign(t, "good", []summary.Fingerprint{1, 2, 3}))
+	_, proven = hear(d, 0, "liar", plain.Of("good", []summary.Fingerprint{1, 2, 3}))
 	d.Open("near", "")
-	_, linked = hear(d, 0, "near", sign(t, "near", []summary.Fingerprint{4, 5, 6}))
+	_, linked = hear(d, 0, "near", plain.Of("near", []summary.Fingerprint{4, 5, 6}))
 	if err := d.Check(0); err != nil {
 		t.Error(err)
 	}

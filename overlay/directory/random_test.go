@@ -8,6 +8,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -20,23 +21,15 @@ const (
 )
 
 // published are summaries of a few peers in a few epochs, under a seed.
-func published(t testing.TB, under summary.SeedTag, name string) (all [randomPeers][randomEpochs]signed) {
-	t.Helper()
+func published(under summary.SeedTag, name string) (all [randomPeers][randomEpochs]plain.Origin) {
 	rng := rand.New(rand.NewPCG(1, 11))
 	for i := range all {
 		for j := range all[i] {
-			keys := randomKeys(rng, 100*(1+i%4))
-			s, err := summary.Build(keys, summary.Header{
-				Seed: under, Origin: fmt.Sprint(name, i), Epoch: summary.Epoch{Generation: 1, Sequence: uint32(j + 1)}, Lifetime: time.Minute,
+			keys := plain.Keys(rng, 100*(1+i%4))
+			all[i][j] = plain.New(wire.PeerID(fmt.Sprint(name, i)), keys, summary.Header{
+				Seed: under, Epoch: summary.Epoch{Generation: 1, Sequence: uint32(j + 1)}, Lifetime: time.Minute,
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			envelope, err := s.Header().AppendBinary(nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			all[i][j] = signed{s, append([]byte(signature), envelope...), []byte(fmt.Sprint(name, i))}
+			all[i][j].Envelope = append([]byte(signature), all[i][j].Envelope...)
 		}
 	}
 	return all
@@ -73,8 +66,8 @@ func recounted(d *Directory) int {
 // summaries, are forgotten and expire, with more and with less room.
 func TestRandomSequences(t *testing.T) {
 	before := summary.Seed{Network: "slow", Number: 7}
-	all := [2][randomPeers][randomEpochs]signed{published(t, tag, "peer"), published(t, before.Tag(), "peer")}
-	own := [2][randomEpochs]signed{published(t, tag, "self")[0], published(t, before.Tag(), "self")[0]}
+	all := [2][randomPeers][randomEpochs]plain.Origin{published(plain.Tag, "peer"), published(before.Tag(), "peer")}
+	own := [2][randomEpochs]plain.Origin{published(plain.Tag, "self")[0], published(before.Tag(), "self")[0]}
 	runs, steps := 100, 400
 	if testing.Short() {
 		runs = 10
@@ -109,33 +102,33 @@ func TestRandomSequences(t *testing.T) {
 					delete(linked, p)
 				}
 			case 3:
-				d.Add(now, from, group.Tag(tag, string(p)))
+				d.Add(now, from, group.Tag(plain.Tag, string(p)))
 			case 4:
-				d.Invite(now, from, group.Tag(tag, string(p)))
+				d.Invite(now, from, group.Tag(plain.Tag, string(p)))
 			case 5:
 				d.Meet(now, from, record(p))
 			case 6:
 				d.LearnRecord(now, from, record(p))
 			case 7, 8, 9, 10:
 				s := all[number(2)][number(randomPeers)][number(randomEpochs)]
-				e := d.Add(now, from, group.Of(s.stream.Header()).OriginTag())
+				e := d.Add(now, from, group.Of(s.Stream.Header()).OriginTag())
 				if e == nil || e.Index() < d.owns {
 					break
 				}
 				first := 0
-				if cur := e.At(s.stream.Header().Epoch); cur != nil {
+				if cur := e.At(s.Stream.Header().Epoch); cur != nil {
 					first = cur.Parts()
 				}
 				end := first + 1 + number(3)
-				if end > s.stream.Parts() {
+				if end > s.Stream.Parts() {
 					break
 				}
-				run, err := s.stream.Run(first, end)
+				run, err := s.Stream.Run(first, end)
 				if err != nil {
 					t.Fatal(err)
 				}
 				d.Take(now, e, event.PartsReceived{
-					From: from, Group: group.Of(s.stream.Header()), Bytes: 500, Parts: wire.Parts{Envelope: s.envelope, Record: s.record, Run: run},
+					From: from, Group: group.Of(s.Stream.Header()), Bytes: 500, Parts: wire.Parts{Envelope: s.Envelope, Record: s.Record, Run: run},
 				})
 			case 11:
 				d.SetRoom(number(14))
@@ -161,7 +154,7 @@ func TestRandomSequences(t *testing.T) {
 				d.SetRoom(100)
 			case 18:
 				s := own[number(2)][number(randomEpochs)]
-				d.Publish(now, event.Published{Stream: s.stream, Envelope: s.envelope, Record: s.record})
+				d.Publish(now, event.Published{Stream: s.Stream, Envelope: s.Envelope, Record: s.Record})
 			case 19:
 				d.Estimate()
 				d.RoundTrip(p, time.Second)

@@ -7,19 +7,20 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // related is what a link sends: parts first to end-1 of an origin, coded given the first parts of another.
-func related(t *testing.T, of signed, first, end int, base signed, parts int) event.PartsReceived {
+func related(t *testing.T, of plain.Origin, first, end int, base plain.Origin, parts int) event.PartsReceived {
 	t.Helper()
-	r, err := of.stream.RunRelative(first, end, base.stream, parts)
+	r, err := of.Stream.RunRelative(first, end, base.Stream, parts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := event.PartsReceived{From: "link", Group: group.Of(of.stream.Header()), Parts: wire.Parts{Delta: r.Bytes}, Bytes: 100}
+	in := event.PartsReceived{From: "link", Group: group.Of(of.Stream.Header()), Parts: wire.Parts{Delta: r.Bytes}, Bytes: 100}
 	if first == 0 {
-		in.Envelope, in.Record = of.envelope, of.record
+		in.Envelope, in.Record = of.Envelope, of.Record
 	}
 	return in
 }
@@ -28,12 +29,12 @@ func related(t *testing.T, of signed, first, end int, base signed, parts int) ev
 // base nobody is at fault, and nothing changes.
 func TestRelative(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	keys := randomKeys(rng, 3000)
-	like, of := sign(t, "like", keys[:2500]), sign(t, "of", keys[500:])
-	all := of.stream.Parts()
+	keys := plain.Keys(rng, 3000)
+	like, of := plain.Of("like", keys[:2500]), plain.Of("of", keys[500:])
+	all := of.Stream.Parts()
 	d := alone(rng, Config{Memory: 1 << 20, MaxOrigins: 10})
 	d.Open("link", "")
-	e := d.Add(0, "link", group.Tag(tag, "of"))
+	e := d.Add(0, "link", group.Tag(plain.Tag, "of"))
 	take := func(in event.PartsReceived) Result { return d.Take(time.Second, e, in) }
 	held := func() int {
 		if e.Newest() == nil {
@@ -42,7 +43,7 @@ func TestRelative(t *testing.T) {
 		return e.Newest().Parts()
 	}
 
-	whole := related(t, of, 0, all, like, like.stream.Parts())
+	whole := related(t, of, 0, all, like, like.Stream.Parts())
 	if r := take(whole); !r.Unapplied || r.Fault != "" || held() != 0 {
 		t.Errorf("without the base: %+v, %d parts", r, held())
 	}
@@ -60,7 +61,7 @@ func TestRelative(t *testing.T) {
 	if r := take(related(t, of, 0, 1, like, 1)); r.Learned == nil || r.Applied || r.Learned.Delta != 0 || held() != 1 {
 		t.Errorf("the first part: %+v, %d parts", r, held())
 	}
-	spoiled := related(t, of, 1, all, like, like.stream.Parts())
+	spoiled := related(t, of, 1, all, like, like.Stream.Parts())
 	spoiled.Delta[len(spoiled.Delta)-1] ^= 1
 	if r := take(spoiled); !r.Unapplied || !r.Unfit || r.Fault != "" || held() != 1 {
 		t.Errorf("spoiled: %+v, %d parts", r, held())
@@ -69,7 +70,7 @@ func TestRelative(t *testing.T) {
 	if r := take(spoiled); !r.Unapplied || r.Unfit || r.Fault != event.FaultDelta || held() != 1 {
 		t.Errorf("spoiled by the origin: %+v, %d parts", r, held())
 	}
-	rest := related(t, of, 1, all, like, like.stream.Parts())
+	rest := related(t, of, 1, all, like, like.Stream.Parts())
 	if r := take(rest); r.Learned == nil || r.End != all || held() != all || r.Learned.Bytes != len(rest.Delta) {
 		t.Errorf("the other parts: %+v, %d parts", r, held())
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -20,8 +21,8 @@ func crowd(t testing.TB, peers, keys int) *Directory {
 	d := alone(rng, Config{Memory: 1 << 40, MaxOrigins: 1 << 20})
 	var some []*summary.Prefix // few, for they take long to make
 	for _, n := range []int{keys, keys * 3 / 4, keys / 2, keys / 3} {
-		fps := randomKeys(rng, n)
-		full := sign(t, "crowd", fps).stream
+		fps := plain.Keys(rng, n)
+		full := plain.Of("crowd", fps).Stream
 		for p := full; 2*p.Parts() > full.Parts(); p = p.Truncate(p.Parts() - 1) {
 			some = append(some, d.compacted(p))
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -17,8 +18,8 @@ func inGroups(t *testing.T) *Directory {
 	d := alone(rand.New(rand.NewPCG(1, 5)), Config{
 		Memory: 64 << 20, MaxOrigins: 1000, MaxGroup: 5, Group: func(r wire.Record) string { return string(r.Peer[:4]) },
 	})
-	own := sign(t, "self", []summary.Fingerprint{1})
-	d.Publish(0, event.Published{Stream: own.stream, Envelope: own.envelope, Record: own.record})
+	own := plain.Of("self", []summary.Fingerprint{1})
+	d.Publish(0, event.Published{Stream: own.Stream, Envelope: own.Envelope, Record: own.Record})
 	d.Open("linked", "")
 	t.Cleanup(func() {
 		if err := d.Check(time.Minute); err != nil {
@@ -35,7 +36,7 @@ func TestSiteOfOneAddress(t *testing.T) {
 	for i := range peers {
 		p := wire.PeerID(fmt.Sprint("self", i))
 		d.LearnRecord(0, "linked", record(p))
-		hear(d, 0, "linked", sign(t, p, []summary.Fingerprint{summary.Fingerprint(i), 7}))
+		hear(d, 0, "linked", plain.Of(p, []summary.Fingerprint{summary.Fingerprint(i), 7}))
 	}
 	if d.Origins() != peers {
 		t.Errorf("%d of %d peers are known", d.Origins(), peers)
@@ -48,7 +49,7 @@ func TestStrangersOfOneGroup(t *testing.T) {
 	for i := range 64 {
 		p := wire.PeerID(fmt.Sprint("away", i))
 		d.LearnRecord(0, "linked", record(p))
-		hear(d, 0, "linked", sign(t, p, []summary.Fingerprint{summary.Fingerprint(i), 7}))
+		hear(d, 0, "linked", plain.Of(p, []summary.Fingerprint{summary.Fingerprint(i), 7}))
 		d.LearnRecord(0, "linked", record(wire.PeerID(fmt.Sprint("self", i))))
 	}
 	if away, site := d.groups["away"], d.groups["self"]; d.Origins() != 5 || away != 5 || site != 5 {
@@ -62,7 +63,7 @@ func TestLinkedInNoGroup(t *testing.T) {
 	for i := range 20 {
 		p := wire.PeerID(fmt.Sprint("away", i))
 		d.Open(p, "")
-		hear(d, 0, p, sign(t, p, []summary.Fingerprint{summary.Fingerprint(i), 7}))
+		hear(d, 0, p, plain.Of(p, []summary.Fingerprint{summary.Fingerprint(i), 7}))
 	}
 	if d.Origins() != 20 || len(d.groups) > 0 {
 		t.Errorf("%d of 20 linked peers are known, %d groups", d.Origins(), len(d.groups))

@@ -6,6 +6,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -16,17 +17,17 @@ func TestVague(t *testing.T) {
 	for _, loop := range []bool{false, true} {
 		rng := rand.New(rand.NewPCG(1, 11))
 		d := alone(rng, Config{Memory: 64 << 20, MaxOrigins: 1 << 10, Compared: 12, Loop: loop})
-		fps := randomKeys(rng, 5000)
-		s := sign(t, "origin", fps)
-		g := group.Of(s.stream.Header())
+		fps := plain.Keys(rng, 5000)
+		s := plain.Of("origin", fps)
+		g := group.Of(s.Stream.Header())
 		e := d.Invite(0, "link", g.OriginTag())
 		give := func(first, end int) {
-			run, err := s.stream.Run(first, end)
+			run, err := s.Stream.Run(first, end)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if r := d.Take(0, e, event.PartsReceived{
-				From: "link", Group: g, Parts: wire.Parts{Envelope: s.envelope, Record: s.record, Run: run},
+				From: "link", Group: g, Parts: wire.Parts{Envelope: s.Envelope, Record: s.Record, Run: run},
 			}); r.Learned == nil {
 				t.Fatalf("parts %d to %d: %+v", first, end, r)
 			}
@@ -51,7 +52,7 @@ func TestVague(t *testing.T) {
 		look(space.Range{}, true)
 		look(inside, true)
 		look(outside, false)
-		give(1, s.stream.Parts())
+		give(1, s.Stream.Parts())
 		look(outside, true)
 	}
 }

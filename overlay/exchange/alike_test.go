@@ -8,18 +8,19 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
 // holding returns an exchange that holds summaries: all parts, or as many hundredths of them as parts says by index.
-func holding(t *testing.T, parts map[int]int, summaries ...signed) *world {
+func holding(t *testing.T, parts map[int]int, summaries ...plain.Origin) *world {
 	t.Helper()
 	w := lone(rand.New(rand.NewPCG(1, 2)), 3e9)
 	w.meet(wire.Hello{Up: 3e9, Down: 3e9, Session: 1}, "link", "source")
 	for i, s := range summaries {
-		all := s.stream.Parts()
-		w.give(0, event.CatalogueReceived{From: "source", Items: []wire.Item{{Group: group.Of(s.stream.Header()), Have: uint16(all)}}, Bytes: 40})
+		all := s.Stream.Parts()
+		w.give(0, event.CatalogueReceived{From: "source", Items: []wire.Item{{Group: group.Of(s.Stream.Header()), Have: uint16(all)}}, Bytes: 40})
 		if held, ok := parts[i]; ok {
 			all = max(1, all*held/100)
 		}
@@ -29,18 +30,18 @@ func holding(t *testing.T, parts map[int]int, summaries ...signed) *world {
 }
 
 // alike returns a collection, one that has much of it, and one that has nothing of it.
-func alike(t *testing.T) (of, like, other signed) {
-	keys := randomKeys(rand.New(rand.NewPCG(3, 4)), 6000)
-	return sign(t, "of", keys[1000:4000]), sign(t, "like", keys[:3500]), sign(t, "other", keys[4000:])
+func alike(t *testing.T) (of, like, other plain.Origin) {
+	keys := plain.Keys(rand.New(rand.NewPCG(3, 4)), 6000)
+	return plain.Of("of", keys[1000:4000]), plain.Of("like", keys[:3500]), plain.Of("other", keys[4000:])
 }
 
 // TestGiven serves parts given the summary that the ask names, if that is held here, and takes fewer bytes so. What is
 // sent leads to the same parts. Any other ask is answered in plain form.
 func TestGiven(t *testing.T) {
 	of, like, other := alike(t)
-	all := of.stream.Parts()
+	all := of.Stream.Parts()
 	for name, c := range map[string]struct {
-		base     signed
+		base     plain.Origin
 		held     int // hundredths of the base's parts held here
 		given    int // the same, as the ask says
 		relative bool
@@ -52,14 +53,14 @@ func TestGiven(t *testing.T) {
 		"a sample there":     {like, 100, 1, false},
 		"nothing in common":  {other, 100, 100, false},
 		"none":               {like, 100, 0, false},
-		"not held, or a lie": {sign(t, "liar", nil), 100, 100, false},
+		"not held, or a lie": {plain.Of("liar", nil), 100, 100, false},
 	} {
-		bases := []signed{like, other, of}
+		bases := []plain.Origin{like, other, of}
 		parts := map[int]int{0: c.held}
 		w := holding(t, parts, bases...)
-		item := wire.Item{Group: group.Of(of.stream.Header()), Have: 1, Want: uint16(all)}
-		if n := c.base.stream.Parts() * c.given / 100; c.given > 0 {
-			item.Given = wire.Given{Group: group.Of(c.base.stream.Header()), Parts: uint16(max(1, n))}
+		item := wire.Item{Group: group.Of(of.Stream.Header()), Have: 1, Want: uint16(all)}
+		if n := c.base.Stream.Parts() * c.given / 100; c.given > 0 {
+			item.Given = wire.Given{Group: group.Of(c.base.Stream.Header()), Parts: uint16(max(1, n))}
 		}
 		w.now += time.Second
 		w.x.Refill(w.now)
@@ -80,12 +81,12 @@ func TestGiven(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := of.stream.Truncate(1).ExtendRelative(c.base.stream.Truncate(int(item.Given.Parts)), r)
+		got, err := of.Stream.Truncate(1).ExtendRelative(c.base.Stream.Truncate(int(item.Given.Parts)), r)
 		if err != nil || got.Parts() != all {
 			t.Fatalf("%s: %v", name, err)
 		}
 		run, _ := got.Run(1, all)
-		plain, _ := of.stream.Run(1, all)
+		plain, _ := of.Stream.Run(1, all)
 		if !slices.EqualFunc(run.Parts, plain.Parts, slices.Equal) {
 			t.Errorf("%s: other parts", name)
 		}
@@ -107,16 +108,16 @@ func TestGiven(t *testing.T) {
 func TestMostAlike(t *testing.T) {
 	of, like, other := alike(t)
 	for name, c := range map[string]struct {
-		claims []signed // held by the link
-		share  int      // hundredths of them
+		claims []plain.Origin // held by the link
+		share  int            // hundredths of them
 		parts  map[int]int
-		want   *signed
+		want   *plain.Origin
 	}{
-		"alike":          {[]signed{like, other}, 100, nil, &like},
-		"half of it":     {[]signed{like, other}, 70, nil, &like},
-		"a sample of it": {[]signed{like, other}, 1, nil, nil},
-		"not the links":  {[]signed{other}, 100, nil, nil},
-		"not deep":       {[]signed{like, other}, 100, map[int]int{0: 1}, nil},
+		"alike":          {[]plain.Origin{like, other}, 100, nil, &like},
+		"half of it":     {[]plain.Origin{like, other}, 70, nil, &like},
+		"a sample of it": {[]plain.Origin{like, other}, 1, nil, nil},
+		"not the links":  {[]plain.Origin{other}, 100, nil, nil},
+		"not deep":       {[]plain.Origin{like, other}, 100, map[int]int{0: 1}, nil},
 	} {
 		parts := map[int]int{2: 1}
 		for i, n := range c.parts {
@@ -125,14 +126,14 @@ func TestMostAlike(t *testing.T) {
 		w := holding(t, parts, like, other, of)
 		var items []wire.Item
 		for _, s := range append(c.claims, of) {
-			items = append(items, wire.Item{Group: group.Of(s.stream.Header()), Have: uint16(max(1, s.stream.Parts()*c.share/100))})
+			items = append(items, wire.Item{Group: group.Of(s.Stream.Header()), Have: uint16(max(1, s.Stream.Parts()*c.share/100))})
 		}
 		w.give(0, event.CatalogueReceived{From: "link", Items: items, Bytes: 120})
-		e := w.x.originOf(w.d.Foreign(group.Of(of.stream.Header()).OriginTag()))
-		got := w.x.baseFor([]*link{w.x.links["link"]}, e, e.Newest(), of.stream.Parts()).given()
+		e := w.x.originOf(w.d.Foreign(group.Of(of.Stream.Header()).OriginTag()))
+		got := w.x.baseFor([]*link{w.x.links["link"]}, e, e.Newest(), of.Stream.Parts()).given()
 		if want := (wire.Given{}); c.want == nil && got != want {
 			t.Errorf("%s: given %v", name, got)
-		} else if c.want != nil && got.Group != group.Of(c.want.stream.Header()) {
+		} else if c.want != nil && got.Group != group.Of(c.want.Stream.Header()) {
 			t.Errorf("%s: given %v", name, got)
 		}
 	}
@@ -142,15 +143,15 @@ func TestMostAlike(t *testing.T) {
 func TestAsksWhoHoldsTheBase(t *testing.T) {
 	of, like, _ := alike(t)
 	w := holding(t, map[int]int{1: 1}, like, of)
-	g := group.Of(of.stream.Header())
-	w.give(0, event.CatalogueReceived{From: "link", Items: []wire.Item{{Group: g, Have: uint16(of.stream.Parts())}}, Bytes: 40})
+	g := group.Of(of.Stream.Header())
+	w.give(0, event.CatalogueReceived{From: "link", Items: []wire.Item{{Group: g, Have: uint16(of.Stream.Parts())}}, Bytes: 40})
 	for _, out := range w.give(time.Second, event.Tick{}) {
 		c, ok := out.(event.SendCatalogue)
 		if !ok {
 			continue
 		}
 		for _, it := range c.Items {
-			if it.Want > 0 && (c.To != "source" || it.Given.Group != group.Of(like.stream.Header())) {
+			if it.Want > 0 && (c.To != "source" || it.Given.Group != group.Of(like.Stream.Header())) {
 				t.Errorf("%q is asked, given %v", c.To, it.Given)
 			} else if it.Want > 0 && it.Group == g {
 				return

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -34,7 +35,7 @@ func TestHolder(t *testing.T) {
 		near, other = other, near
 	}
 	w.meet(wire.Hello{Up: rate, Down: rate, Session: 1, Depth: 1}, near, other, far)
-	e := w.learn(t, far, sign(t, "origin", randomKeys(rng, 5000)), 1)
+	e := w.learn(t, far, plain.Of("origin", plain.Keys(rng, 5000)), 1)
 	var asked []wire.Record
 	for now := time.Duration(0); now < 2*time.Minute; now += 200 * time.Millisecond {
 		for _, out := range w.give(now, event.Tick{}) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -18,7 +19,7 @@ func toldOfOwn(t *testing.T, focused bool) int {
 	rng := rand.New(rand.NewPCG(1, 1))
 	const rate = 256_000
 	w := lone(rng, rate)
-	own := sign(t, "self", randomKeys(rng, 60_000))
+	own := plain.Of("self", plain.Keys(rng, 60_000))
 	w.publish(own)
 	for i := range 10 {
 		w.meet(wire.Hello{Up: rate, Down: rate, Session: 1}, wire.PeerID(fmt.Sprint("link", i)))
@@ -26,7 +27,7 @@ func toldOfOwn(t *testing.T, focused bool) int {
 	if focused {
 		w.x.SetFocus(space.Around(PlaceOf("self"), 2), false)
 	}
-	its, taken := group.Of(own.stream.Header()), uint16(0)
+	its, taken := group.Of(own.Stream.Header()), uint16(0)
 	var told []wire.PeerID
 	for now := time.Duration(0); now < 10*time.Second; now += 250 * time.Millisecond {
 		for _, e := range w.give(now, event.Tick{}) {
@@ -60,10 +61,10 @@ func TestSlowLineRests(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	const rate = 256_000
 	w := lone(rng, rate)
-	own := sign(t, "self", randomKeys(rng, 60_000))
+	own := plain.Of("self", plain.Keys(rng, 60_000))
 	w.publish(own)
 	w.meet(wire.Hello{Up: rate, Down: rate, Session: 1}, "link")
-	items := []wire.Item{{Group: group.Of(own.stream.Header()), Have: 1}}
+	items := []wire.Item{{Group: group.Of(own.Stream.Header()), Have: 1}}
 	w.give(0, event.CatalogueReceived{From: "link", Items: items, Bytes: Cost(make(wire.Catalogue, 1))})
 	w.x.Refill(2 * copyingMost)
 	if w.x.copying() || w.x.links["link"].trade(0).toldHave > 0 {

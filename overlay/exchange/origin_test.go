@@ -11,6 +11,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -75,7 +76,7 @@ func TestRemovedWhileWanted(t *testing.T) {
 func TestInventedOriginsTakeLittle(t *testing.T) {
 	const links, invented = 20, 4096
 	w := lone(rand.New(rand.NewPCG(1, 1)), 10_000_000)
-	w.publish(sign(t, "self", randomKeys(w.rng, 100)))
+	w.publish(plain.Of("self", plain.Keys(w.rng, 100)))
 	for i := range links {
 		w.meet(wire.Hello{Up: 10_000_000, Down: 10_000_000, Session: 1}, wire.PeerID(fmt.Sprint("link", i)))
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -21,7 +22,7 @@ func fewLinks(t *testing.T, links, parts int) (*world, *origin) {
 	for i := range links {
 		w.meet(wire.Hello{Up: rate, Down: rate, Session: 1, Depth: 2}, wire.PeerID(fmt.Sprint("link", i)))
 	}
-	return w, w.learn(t, w.x.order[0].peer, sign(t, "origin", randomKeys(rng, 5000)), parts)
+	return w, w.learn(t, w.x.order[0].peer, plain.Of("origin", plain.Keys(rng, 5000)), parts)
 }
 
 // TestCredit: eight asks that bring nothing use a link's credit up, one a minute comes back, and each that brings what

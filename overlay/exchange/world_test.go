@@ -9,32 +9,10 @@ import (
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
-
-// signed is an origin's summary; its envelope is the header, which nobody signed.
-type signed struct {
-	stream           *summary.Prefix
-	envelope, record []byte
-}
-
-func sign(t testing.TB, id wire.PeerID, fps []summary.Fingerprint) signed {
-	t.Helper()
-	s, err := summary.Build(fps, summary.Header{
-		Seed: tag, Origin: string(id), Epoch: summary.Epoch{Generation: 1, Sequence: 1}, Lifetime: time.Hour,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	envelope, err := s.Header().AppendBinary(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return signed{s, envelope, []byte(id)}
-}
-
-var tag = summary.Seed{Network: "slow"}.Tag()
 
 // world is an exchange and a directory with links and origins. A seed decides what is known and offered.
 type world struct {
@@ -42,7 +20,7 @@ type world struct {
 	x       *Exchange
 	out     event.Effects
 	rng     *rand.Rand
-	origins []signed
+	origins []plain.Origin
 	links   []wire.PeerID
 	now     time.Duration
 	next    time.Duration // when time counts again
@@ -67,37 +45,28 @@ func (w *world) meet(h wire.Hello, peers ...wire.PeerID) {
 }
 
 // publish publishes a summary of our own.
-func (w *world) publish(s signed) {
-	w.give(0, event.Published{Envelope: s.envelope, Record: s.record, Stream: s.stream})
+func (w *world) publish(s plain.Origin) {
+	w.give(0, event.Published{Envelope: s.Envelope, Record: s.Record, Stream: s.Stream})
 }
 
 // learn takes in the first parts of an origin from a peer.
-func (w *world) learn(t *testing.T, from wire.PeerID, s signed, parts int) *origin {
+func (w *world) learn(t *testing.T, from wire.PeerID, s plain.Origin, parts int) *origin {
 	t.Helper()
-	g := group.Of(s.stream.Header())
-	run, err := s.stream.Run(0, parts)
+	g := group.Of(s.Stream.Header())
+	run, err := s.Stream.Run(0, parts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	e := w.d.Invite(0, from, g.OriginTag())
 	w.pass()
 	r := w.d.Take(0, e, event.PartsReceived{
-		From: from, Transport: event.Direct, Group: g, Parts: wire.Parts{Envelope: s.envelope, Record: s.record, Run: run},
+		From: from, Transport: event.Direct, Group: g, Parts: wire.Parts{Envelope: s.Envelope, Record: s.Record, Run: run},
 	})
 	if r.Learned == nil {
-		t.Fatalf("%q is not taken in: %+v", s.record, r)
+		t.Fatalf("%q is not taken in: %+v", s.Record, r)
 	}
 	w.pass()
 	return w.x.originOf(e)
-}
-
-// randomKeys returns n random fingerprints.
-func randomKeys(rng *rand.Rand, n int) []summary.Fingerprint {
-	fps := make([]summary.Fingerprint, n)
-	for i := range fps {
-		fps[i] = summary.Fingerprint(rng.Uint64() >> (64 - summary.FingerprintBits))
-	}
-	return fps
 }
 
 func newWorld(t testing.TB, seed uint64) *world {
@@ -114,9 +83,9 @@ func newWorld(t testing.TB, seed uint64) *world {
 		}
 		return fps
 	}
-	w.publish(sign(t, "self", keys(500)))
+	w.publish(plain.Of("self", keys(500)))
 	for i := range 3 + rng.IntN(10) {
-		w.origins = append(w.origins, sign(t, wire.PeerID(fmt.Sprint("origin", i)), keys(1+rng.IntN(3000))))
+		w.origins = append(w.origins, plain.Of(wire.PeerID(fmt.Sprint("origin", i)), keys(1+rng.IntN(3000))))
 	}
 	for i := range 1 + rng.IntN(4) {
 		p := wire.PeerID(fmt.Sprint("link", i))
@@ -137,7 +106,7 @@ func (w *world) step(effects []event.Effect) []event.Effect {
 		}
 		for _, it := range c.Items {
 			for _, s := range w.origins {
-				p := s.stream
+				p := s.Stream
 				if it.Want <= it.Have || it.Group != group.Of(p.Header()) || int(it.Have) >= p.Parts() {
 					continue
 				}
@@ -149,7 +118,7 @@ func (w *world) step(effects []event.Effect) []event.Effect {
 					From: c.To, Group: it.Group, Bytes: Cost(wire.Parts{Run: run}), Parts: wire.Parts{Run: run},
 				}
 				if it.Have == 0 {
-					in.Envelope, in.Record = s.envelope, s.record
+					in.Envelope, in.Record = s.Envelope, s.Record
 				}
 				answers = append(answers, in)
 			}
@@ -161,21 +130,21 @@ func (w *world) step(effects []event.Effect) []event.Effect {
 		out = append(out, w.give(w.now, in)...)
 	}
 	s := w.origins[rng.IntN(len(w.origins))]
-	item := wire.Item{Group: group.Of(s.stream.Header()), Have: uint16(1 + rng.IntN(s.stream.Parts()))}
+	item := wire.Item{Group: group.Of(s.Stream.Header()), Have: uint16(1 + rng.IntN(s.Stream.Parts()))}
 	out = append(out, w.give(w.now, event.CatalogueReceived{From: w.links[rng.IntN(len(w.links))], Items: []wire.Item{item}, Bytes: 100})...)
 	if rng.IntN(10) == 0 {
-		out = append(out, w.give(w.now, event.Outcome{Peer: wire.PeerID(s.record), Hits: rng.IntN(3), Misses: rng.IntN(5)})...)
+		out = append(out, w.give(w.now, event.Outcome{Peer: wire.PeerID(s.Record), Hits: rng.IntN(3), Misses: rng.IntN(5)})...)
 	}
 	if rng.IntN(10) == 0 {
-		out = append(out, w.give(w.now, event.RoundTrip{Peer: wire.PeerID(s.record), RTT: time.Duration(rng.IntN(200)) * time.Millisecond})...)
+		out = append(out, w.give(w.now, event.RoundTrip{Peer: wire.PeerID(s.Record), RTT: time.Duration(rng.IntN(200)) * time.Millisecond})...)
 	}
 	return append(out, w.give(w.now, event.Tick{})...)
 }
 
 func emptyDirectory(rng *rand.Rand) *directory.Directory {
 	return directory.New(directory.Config{
-		Self: "self", Seed: tag, Memory: 64 << 20, MaxOrigins: 1 << 17, Rand: rng, Compared: 12,
-		OpenHeader: summary.ParseHeader, OpenRecord: func(b []byte) (wire.PeerID, error) { return wire.PeerID(b), nil },
+		Self: "self", Seed: plain.Tag, Memory: 64 << 20, MaxOrigins: 1 << 17, Rand: rng, Compared: 12,
+		OpenHeader: summary.ParseHeader, OpenRecord: plain.OpenRecord,
 		NewPrefix: summary.NewPrefix, Extend: (*summary.Prefix).Extend,
 	})
 }

@@ -6,17 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/summary"
 )
-
-// keys are n random fingerprints.
-func keys(rng *rand.Rand, n int) []summary.Fingerprint {
-	out := make([]summary.Fingerprint, n)
-	for i := range out {
-		out[i] = summary.Fingerprint(rng.Uint64() >> (64 - summary.FingerprintBits))
-	}
-	return out
-}
 
 var sequence uint32
 
@@ -87,14 +79,14 @@ func FuzzIndex(f *testing.F) {
 			i := rng.IntN(peers)
 			switch p := prefixes[i]; {
 			case p == nil || rng.IntN(4) == 0: // another collection
-				held[i] = keys(rng, size+rng.IntN(2))
+				held[i] = plain.Keys(rng, size+rng.IntN(2))
 				prefixes[i] = build(t, held[i], shape(len(held[i])))
 			case rng.IntN(8) == 0:
 				prefixes[i] = nil
 			case rng.IntN(2) == 0: // cut
 				prefixes[i] = p.Truncate(rng.IntN(p.Parts() + 1))
 			default: // an epoch on
-				held[i] = append(slices.Clone(held[i][rng.IntN(1+len(held[i])/20):]), keys(rng, rng.IntN(3))...)
+				held[i] = append(slices.Clone(held[i][rng.IntN(1+len(held[i])/20):]), plain.Keys(rng, rng.IntN(3))...)
 				s := p.Header().Shape
 				if !s.Fits(len(held[i])) {
 					s = summary.Shape{}
@@ -104,7 +96,7 @@ func FuzzIndex(f *testing.F) {
 			x.Set(i, prefixes[i])
 		}
 		for range 40 {
-			fp := keys(rng, 1)[0]
+			fp := plain.Keys(rng, 1)[0]
 			if i := rng.IntN(peers); rng.IntN(2) == 0 && len(held[i]) > 0 {
 				fp = held[i][rng.IntN(len(held[i]))]
 			}
@@ -171,9 +163,9 @@ func TestCosts(t *testing.T) {
 		var x Index
 		inVain, queries := 0, 4000
 		for i := range c.peers {
-			x.Set(i, build(t, keys(rng, c.n), summary.Shape{}))
+			x.Set(i, build(t, plain.Keys(rng, c.n), summary.Shape{}))
 		}
-		for _, f := range keys(rng, queries) {
+		for _, f := range plain.Keys(rng, queries) {
 			inVain += x.Matches(f) - len(x.Candidates(nil, f))
 		}
 		vain := float64(inVain) / float64(queries) / float64(c.peers)
@@ -200,7 +192,7 @@ func TestStripesComeAndGo(t *testing.T) {
 	}{{300, 20000, 2, 256}, {1500, 1000, 3, 1536}} {
 		rng := rand.New(rand.NewPCG(8, 8))
 		var x Index
-		held := keys(rng, c.keys)
+		held := plain.Keys(rng, c.keys)
 		p := build(t, held, summary.Shape{})
 		for i := range c.peers {
 			x.Set(i, p)
@@ -245,7 +237,7 @@ func TestStripesComeAndGo(t *testing.T) {
 func TestChanged(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	var x Index
-	held := keys(rng, 20000)
+	held := plain.Keys(rng, 20000)
 	shape := summary.DefaultShape(len(held))
 	first := build(t, held, shape)
 	for i := range 64 {
@@ -253,7 +245,7 @@ func TestChanged(t *testing.T) {
 	}
 	written := 0
 	for range 30 {
-		held = append(held[200:], keys(rng, 200)...)
+		held = append(held[200:], plain.Keys(rng, 200)...)
 		p := build(t, held, shape)
 		x.Set(5, p)
 		e := x.entries[5]
@@ -279,7 +271,7 @@ func TestChanged(t *testing.T) {
 func TestColumnsFollow(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	var x Index
-	follow, p := 0, build(t, keys(rng, 3000), summary.Shape{})
+	follow, p := 0, build(t, plain.Keys(rng, 3000), summary.Shape{})
 	for n := 1; n <= p.Parts(); n++ {
 		q := p.Truncate(n)
 		for peer := range 100 {
@@ -302,11 +294,11 @@ func BenchmarkChange(b *testing.B) {
 	const n = 5000
 	rng := rand.New(rand.NewPCG(2, 2))
 	shape := summary.DefaultShape(n)
-	held := keys(rng, n)
+	held := plain.Keys(rng, n)
 	var epochs []*summary.Prefix
 	for range 8 {
 		epochs = append(epochs, build(b, held, shape))
-		held = append(held[n/100:], keys(rng, n/100)...)
+		held = append(held[n/100:], plain.Keys(rng, n/100)...)
 	}
 	var x Index
 	for i := range 500 {

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -18,7 +19,7 @@ func TestLooseOnesGrow(t *testing.T) {
 		if seed%2 == 0 {
 			shape = summary.DefaultShape(n)
 		}
-		full := build(t, keys(rng, n), shape)
+		full := build(t, plain.Keys(rng, n), shape)
 		for i := range 12 {
 			x.Set(i, full.Truncate(1+rng.IntN(full.Parts())))
 		}
@@ -32,7 +33,7 @@ func TestLooseOnesGrow(t *testing.T) {
 			x.Set(i, full.Truncate(1+rng.IntN(full.Parts())))
 		}
 		x.verify(t)
-		for _, f := range keys(rng, 20) {
+		for _, f := range plain.Keys(rng, 20) {
 			x.Candidates(nil, f)
 		}
 	}

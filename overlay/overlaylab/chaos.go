@@ -44,11 +44,7 @@ var chaosOrigins = sync.OnceValue(func() (all []Origin) {
 					h.Epoch.Sequence = 2
 				}
 				fps := Changed(Fingerprints(20+30*(p%4), 10, uint64(p)), 1+e, uint64(p*100+e*10+s))
-				o, err := NewOrigin(chaosPeer(p), fps, h)
-				if err != nil {
-					panic(err)
-				}
-				all = append(all, o)
+				all = append(all, NewOrigin(chaosPeer(p), fps, h))
 			}
 		}
 	}
@@ -335,12 +331,9 @@ func (c *Chaos) names() wire.Names {
 }
 
 func (c *Chaos) published() event.Input {
-	o, err := NewOrigin("self", Fingerprints(50, 10, uint64(c.n(4))), summary.Header{
+	o := NewOrigin("self", Fingerprints(50, 10, uint64(c.n(4))), summary.Header{
 		Seed: chaosSeeds[c.n(2)].Tag(), Epoch: summary.Epoch{Generation: 2, Sequence: uint32(c.made) + uint32(len(c.data))},
 	})
-	if err != nil {
-		panic(err)
-	}
 	return event.Published{Envelope: o.Envelope, Record: o.Record, Stream: o.Stream}
 }
 

@@ -111,9 +111,7 @@ func (s *Script) summaryOf(name string) Origin {
 		return o
 	}
 	p := s.net.Peers[s.net.index[wire.PeerID(name)]]
-	o, err := NewOrigin(p.ID, p.fps, summary.Header{Epoch: summary.Epoch{Generation: 1, Sequence: uint32(p.published)}, Shape: p.shape, Lifetime: p.Lifetime})
-	must(err)
-	return o
+	return NewOrigin(p.ID, p.fps, summary.Header{Epoch: summary.Epoch{Generation: 1, Sequence: uint32(p.published)}, Shape: p.shape, Lifetime: p.Lifetime})
 }
 
 // parts makes a run of parts, spoiled as the script says.

@@ -158,7 +158,8 @@ func (n *Network) Restart(i int, cfg overlay.Config) error {
 	if err := n.open(p, i, cfg); err != nil {
 		return err
 	}
-	return n.Publish(i, p.fps)
+	n.Publish(i, p.fps)
+	return nil
 }
 
 const signature = "signed:"
@@ -186,8 +187,9 @@ func OpenRecord(envelope []byte) (wire.PeerID, error) {
 // Record makes a stand-in for a peer's record, of the usual size.
 func Record(p wire.PeerID) []byte { return append(make([]byte, 200), p...) }
 
-// Publish gives a peer a collection, and makes it publish a summary under each of its seeds.
-func (n *Network) Publish(i int, fps []summary.Fingerprint) error {
+// Publish gives a peer a collection, and makes it publish a summary under each of its seeds. It panics if there is no
+// summary of the collection.
+func (n *Network) Publish(i int, fps []summary.Fingerprint) {
 	p := n.Peers[i]
 	p.fps = fps
 	if !p.shape.Fits(len(fps)) {
@@ -197,29 +199,22 @@ func (n *Network) Publish(i int, fps []summary.Fingerprint) error {
 		if k > 0 && n.Now >= p.until {
 			break
 		}
-		if err := n.publish(i, number); err != nil {
-			return err
-		}
+		n.publish(i, number)
 	}
-	return nil
 }
 
 // publish makes a peer publish a summary under a seed number.
-func (n *Network) publish(i int, number uint32) error {
+func (n *Network) publish(i int, number uint32) {
 	p := n.Peers[i]
 	p.published++
 	fps := make([]summary.Fingerprint, len(p.fps))
 	for k, f := range p.fps {
 		fps[k] = Under(f, number)
 	}
-	o, err := NewOrigin(p.ID, fps, summary.Header{
+	o := NewOrigin(p.ID, fps, summary.Header{
 		Seed: Seed(number).Tag(), Lifetime: p.Lifetime, Shape: p.shape, Epoch: summary.Epoch{Generation: 1, Sequence: uint32(p.published)},
 	})
-	if err != nil {
-		return err
-	}
 	n.step(i, event.Published{Envelope: o.Envelope, Record: o.Record, Stream: o.Stream})
-	return nil
 }
 
 // Connect opens a connection from peer a to peer b. Peers that are gone, or linked already, are left as they are.

@@ -2,65 +2,31 @@ package overlaylab
 
 import (
 	"math/rand/v2"
-	"time"
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
 // Origin is one epoch of a peer's summary, signed as [Sign] does.
-type Origin struct {
-	ID               wire.PeerID
-	Stream           *summary.Prefix
-	Envelope, Record []byte
-}
+type Origin struct{ plain.Origin }
 
 // NewOrigin makes a summary of fps. It fills in missing fields of the header: epoch 1.1, a lifetime of an hour, the
-// seed of a [Network].
-func NewOrigin(id wire.PeerID, fps []summary.Fingerprint, h summary.Header) (Origin, error) {
-	h.Origin = string(id)
-	if h.Epoch == (summary.Epoch{}) {
-		h.Epoch = summary.Epoch{Generation: 1, Sequence: 1}
-	}
-	if h.Lifetime == 0 {
-		h.Lifetime = time.Hour
-	}
+// seed of a [Network]. It panics if there is no such summary.
+func NewOrigin(id wire.PeerID, fps []summary.Fingerprint, h summary.Header) Origin {
 	if h.Seed == (summary.SeedTag{}) {
 		h.Seed = seed.Tag()
 	}
-	s, err := summary.Build(fps, h)
-	if err != nil {
-		return Origin{}, err
-	}
-	payload, err := s.Header().AppendBinary(nil)
-	if err != nil {
-		return Origin{}, err
-	}
-	return Origin{ID: id, Stream: s, Envelope: Sign(payload), Record: Record(id)}, nil
+	o := plain.New(id, fps, h)
+	o.Envelope, o.Record = Sign(o.Envelope), Record(id)
+	return Origin{o}
 }
 
-// Group returns the name of the summary.
-func (o *Origin) Group() group.ID { return group.Of(o.Stream.Header()) }
-
-// Parts returns the number of parts of the summary.
-func (o *Origin) Parts() int { return o.Stream.Parts() }
-
-// Sent returns the message by which a peer that holds the summary sends parts first to end-1. It panics if there are
-// no such parts.
+// Sent returns the message by which a peer sends parts first to end-1. It panics if there are no such parts.
 func (o *Origin) Sent(from wire.PeerID, first, end int) event.PartsReceived {
-	run, err := o.Stream.Run(first, end)
-	if err != nil {
-		panic(err)
-	}
-	in := event.PartsReceived{
-		From: from, Transport: event.Pubsub, Group: o.Group(), Parts: wire.Parts{Run: run},
-	}
-	if first == 0 {
-		in.Envelope, in.Record = o.Envelope, o.Record
-	}
+	in := o.Origin.Sent(from, first, end)
 	in.Bytes = overlay.Cost(in.Parts)
 	return in
 }

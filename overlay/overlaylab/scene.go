@@ -45,11 +45,7 @@ func NewScene(origins, keys int, cfg overlay.Config) (*Scene, error) {
 	s.Link(0, Honest)
 	s.Link(0, Liar)
 	for i := range origins {
-		x, err := NewOrigin(wire.PeerID(fmt.Sprint("id", i)), Fingerprints(keys, 0, uint64(i)), summary.Header{})
-		if err != nil {
-			return nil, err
-		}
-		s.Origins = append(s.Origins, x)
+		s.Origins = append(s.Origins, NewOrigin(wire.PeerID(fmt.Sprint("id", i)), Fingerprints(keys, 0, uint64(i)), summary.Header{}))
 	}
 	return s, nil
 }

@@ -119,12 +119,12 @@ func (s *Script) publish(d *datadriven.TestData) {
 	i := s.number(d, 0)
 	s.net.Peers[i].Lifetime = duration(d, "lifetime", s.net.Peers[i].Lifetime)
 	n := number(d, "keys", 0)
-	must(s.net.Publish(i, Fingerprints(n, number(d, "shared", 0), uint64(number(d, "as", i)))))
+	s.net.Publish(i, Fingerprints(n, number(d, "shared", 0), uint64(number(d, "as", i))))
 }
 
 func (s *Script) change(d *datadriven.TestData) {
 	p := s.net.Peers[s.number(d, 0)]
-	must(s.net.Publish(s.number(d, 0), Changed(p.fps, atoi(word(d, 1)), uint64(p.published))))
+	s.net.Publish(s.number(d, 0), Changed(p.fps, atoi(word(d, 1)), uint64(p.published)))
 }
 
 func (s *Script) connect(d *datadriven.TestData) {
@@ -160,9 +160,7 @@ func (s *Script) origin(d *datadriven.TestData) {
 			id = fmt.Sprint(name, i)
 		}
 		of, _, _ := strings.Cut(id, "'") // x' is another summary of x
-		o, err := NewOrigin(wire.PeerID(of), Fingerprints(number(d, "keys", 100), 0, uint64(1000+len(s.origins))), h)
-		must(err)
-		s.origins[id] = o
+		s.origins[id] = NewOrigin(wire.PeerID(of), Fingerprints(number(d, "keys", 100), 0, uint64(1000+len(s.origins))), h)
 	}
 }
 

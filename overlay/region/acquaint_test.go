@@ -29,8 +29,8 @@ func acquainted(t *testing.T, origins int) *world {
 func knowing(t *testing.T, self wire.PeerID, own, others []summary.Fingerprint, origins int) *world {
 	t.Helper()
 	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{Self: self})
-	s := sign(t, self, own)
-	step(t, o, 0, event.Published{Stream: s.stream, Envelope: s.envelope, Record: s.record})
+	s := sign(self, own)
+	step(t, o, 0, event.Published{Stream: s.Stream, Envelope: s.Envelope, Record: s.Record})
 	knows(t, o, others, "id", origins)
 	if n := o.directory.Origins(); n != origins {
 		t.Fatalf("%d of %d origins are known", n, origins)
@@ -42,13 +42,13 @@ func knowing(t *testing.T, self wire.PeerID, own, others []summary.Fingerprint, 
 func knows(t *testing.T, o *world, fps []summary.Fingerprint, name string, origins int) {
 	t.Helper()
 	for i := range origins {
-		s := sign(t, wire.PeerID(fmt.Sprint(name, i)), fps)
-		run, err := s.stream.Run(0, 1)
+		s := sign(wire.PeerID(fmt.Sprint(name, i)), fps)
+		run, err := s.Stream.Run(0, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		o.ask("friend")
-		step(t, o, 0, event.Answered{Ask: event.Ask{To: wire.Record{Peer: "friend"}}, Answer: wire.Names{Similar: []wire.Parts{{Envelope: s.envelope, Record: s.record, Run: run}}}})
+		step(t, o, 0, event.Answered{Ask: event.Ask{To: wire.Record{Peer: "friend"}}, Answer: wire.Names{Similar: []wire.Parts{{Envelope: s.Envelope, Record: s.Record, Run: run}}}})
 	}
 }
 

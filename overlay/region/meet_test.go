@@ -9,35 +9,31 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
+	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
 func randomKeys(seed uint64, n int) []summary.Fingerprint {
-	rng := rand.New(rand.NewPCG(seed, 9))
-	fps := make([]summary.Fingerprint, n)
-	for i := range fps {
-		fps[i] = summary.Fingerprint(rng.Uint64() >> (64 - summary.FingerprintBits))
-	}
-	return fps
+	return plain.Keys(rand.New(rand.NewPCG(seed, 9)), n)
 }
 
 // visit has a peer ask at a meeting place, with its summary, and returns what it is answered.
 func visit(t *testing.T, o *world, now time.Duration, from wire.PeerID, fps []summary.Fingerprint, place space.Place) wire.Names {
 	t.Helper()
-	return visitOf(t, o, now, sign(t, from, fps), 1, place)
+	return visitOf(t, o, now, sign(from, fps), 1, place)
 }
 
 // visitOf is visit of the origin of a summary, with the given number of parts.
-func visitOf(t *testing.T, o *world, now time.Duration, s signed, parts int, place space.Place) wire.Names {
+func visitOf(t *testing.T, o *world, now time.Duration, s plain.Origin, parts int, place space.Place) wire.Names {
 	t.Helper()
-	from := wire.PeerID(s.record)
-	run, err := s.stream.Run(0, parts)
+	from := wire.PeerID(s.Record)
+	run, err := s.Stream.Run(0, parts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := wire.Inquiry{Depth: 7, Meet: place, Own: []wire.Parts{{Envelope: s.envelope, Record: s.record, Run: run}}}
+	q := wire.Inquiry{Depth: 7, Meet: place, Own: []wire.Parts{{Envelope: s.Envelope, Record: s.Record, Run: run}}}
 	for _, e := range step(t, o, now, event.Asked{From: from, Question: q}) {
 		if a, ok := e.(event.Answer); ok {
 			return a.Answer.(wire.Names)
@@ -89,24 +85,14 @@ func TestHugeSample(t *testing.T) {
 	o := acquainted(t, 1)
 	interest := randomKeys(5, 20_000)
 	visit(t, o, time.Second, "early", interest, 0)
-	h := summary.Header{
-		Seed: tag, Origin: "huge", Epoch: summary.Epoch{Generation: 1, Sequence: 1}, Lifetime: time.Hour, Shape: summary.DefaultShape(len(interest)),
-	}
+	h := summary.Header{Shape: summary.DefaultShape(len(interest))}
 	h.Shape.SampleBytes = 8 << 10
-	stream, err := summary.Build(interest, h)
-	if err != nil {
-		t.Fatal(err)
-	}
-	envelope, err := stream.Header().AppendBinary(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	visitOf(t, o, time.Second, signed{stream, envelope, []byte("huge")}, 1, 1<<60)
+	visitOf(t, o, time.Second, plain.New("huge", interest, h), 1, 1<<60)
 	if e := o.directory.Lookup("huge"); e == nil || e.Held() == nil {
 		t.Fatal("its summary is not known")
 	}
-	late := sign(t, "late", interest)
-	names := visitOf(t, o, 2*time.Second, late, late.stream.Parts(), 1<<60) // samples are compared as deep as it is known
+	late := sign("late", interest)
+	names := visitOf(t, o, 2*time.Second, late, late.Stream.Parts(), 1<<60) // samples are compared as deep as it is known
 	if len(names.Similar) != 1 || string(names.Similar[0].Record) != "early" {
 		for _, i := range names.Similar {
 			t.Errorf("introduced to %s by %d bytes", i.Record, i.Run.EncodedBytes())
@@ -177,17 +163,14 @@ func TestLookup(t *testing.T) {
 		t.Errorf("after %d lookups the next comes in %v, want %v", m.lookups, wait, lastRound)
 	}
 	for i, fps := range [][]summary.Fingerprint{randomKeys(1, 300), randomKeys(3, 300)} {
-		own := sign(t, "self", fps)
+		own := sign("self", fps)
 		if i > 0 {
 			m.place = 1 // the first lookup is under way
 		}
-		h := own.stream.Header()
+		h := own.Stream.Header()
 		h.Epoch.Sequence = uint32(i) + 2
-		next, err := summary.Build(fps, h)
-		if err != nil {
-			t.Fatal(err)
-		}
-		step(t, o, now, event.Published{Envelope: own.envelope, Record: own.record, Stream: next})
+		next := plain.New("self", fps, h)
+		step(t, o, now, event.Published{Envelope: own.Envelope, Record: own.Record, Stream: next.Stream})
 		if m.place != 0 || m.lookups != 0 || m.next > now+meetAgain {
 			t.Errorf("with another collection the lookups do not begin again: %+v", m)
 		}

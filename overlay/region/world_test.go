@@ -10,34 +10,14 @@ import (
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
-// signed is an origin's summary; its envelope is the header, which nobody signed.
-type signed struct {
-	stream           *summary.Prefix
-	envelope, record []byte
+func sign(id wire.PeerID, fps []summary.Fingerprint) plain.Origin {
+	return plain.New(id, fps, summary.Header{Lifetime: 2 * time.Hour})
 }
-
-func sign(t testing.TB, id wire.PeerID, fps []summary.Fingerprint) signed {
-	t.Helper()
-	s, err := summary.Build(fps, summary.Header{
-		Seed: tag, Origin: string(id), Epoch: summary.Epoch{Generation: 1, Sequence: 1}, Lifetime: 2 * time.Hour,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	envelope, err := s.Header().AppendBinary(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return signed{s, envelope, []byte(id)}
-}
-
-var tag = summary.Seed{Network: "slow"}.Tag()
-
-func openRecord(b []byte) (wire.PeerID, error) { return wire.PeerID(b), nil }
 
 // world is a region beside a directory and an exchange. It passes inputs on as package overlay does, as far as these
 // tests need it.
@@ -53,10 +33,10 @@ func alone(t testing.TB, rng *rand.Rand, cfg Config) *world {
 	if cfg.Self == "" {
 		cfg.Self = "self"
 	}
-	cfg.Memory, cfg.MaxOrigins, cfg.OpenRecord, cfg.Rand = 64<<20, 1<<17, openRecord, rng
+	cfg.Memory, cfg.MaxOrigins, cfg.OpenRecord, cfg.Rand = 64<<20, 1<<17, plain.OpenRecord, rng
 	d := directory.New(directory.Config{
-		Self: cfg.Self, Seed: tag, Memory: cfg.Memory, MaxOrigins: cfg.MaxOrigins, Rand: rng, Compared: 12,
-		OpenHeader: summary.ParseHeader, OpenRecord: openRecord, NewPrefix: summary.NewPrefix, Extend: (*summary.Prefix).Extend,
+		Self: cfg.Self, Seed: plain.Tag, Memory: cfg.Memory, MaxOrigins: cfg.MaxOrigins, Rand: rng, Compared: 12,
+		OpenHeader: summary.ParseHeader, OpenRecord: plain.OpenRecord, NewPrefix: summary.NewPrefix, Extend: (*summary.Prefix).Extend,
 	})
 	w := &world{}
 	x := exchange.New(exchange.Config{Self: cfg.Self, Up: line, Down: line, Share: 1.0 / 3, Rand: rng}, &w.effects, d.Owned()...)

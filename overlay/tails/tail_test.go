@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -22,12 +23,7 @@ var rewrite = flag.Bool("rewrite", false, "rewrite the golden files")
 
 // someKeys are n random fingerprints.
 func someKeys(seed uint64, n int) []summary.Fingerprint {
-	rng := rand.New(rand.NewPCG(seed, 1))
-	fps := make([]summary.Fingerprint, n)
-	for i := range fps {
-		fps[i] = summary.Fingerprint(rng.Uint64() >> (64 - summary.FingerprintBits))
-	}
-	return fps
+	return plain.Keys(rand.New(rand.NewPCG(seed, 1)), n)
 }
 
 // congruential are n fingerprints that anybody can make: the high bits of Knuth's linear congruential generator.

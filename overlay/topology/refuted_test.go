@@ -6,8 +6,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/directory"
-	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -24,7 +23,7 @@ var tag = summary.Seed{Network: "topology"}.Tag()
 func known() *directory.Directory {
 	d := directory.New(directory.Config{
 		Self: "self", Seed: tag, Memory: 1 << 30, MaxOrigins: 100, Rand: rand.New(rand.NewPCG(1, 1)),
-		OpenHeader: summary.ParseHeader, OpenRecord: func(b []byte) (wire.PeerID, error) { return wire.PeerID(b), nil },
+		OpenHeader: summary.ParseHeader, OpenRecord: plain.OpenRecord,
 		NewPrefix: summary.NewPrefix, Extend: (*summary.Prefix).Extend,
 	})
 	d.Open(peer, "")
@@ -38,33 +37,16 @@ func publish(t *testing.T, d *directory.Directory, at time.Duration, epoch uint3
 	for i := range keys {
 		keys[i] = summary.Fingerprint(i) << 38
 	}
-	s, envelope := summaryOf(t, peer, epoch, keys)
-	run, err := s.Run(0, s.Parts())
-	if err != nil {
-		t.Fatal(err)
-	}
-	in := event.PartsReceived{
-		From: peer, Transport: event.Message, Group: group.Of(s.Header()), Parts: wire.Parts{Run: run, Envelope: envelope, Record: []byte(peer)},
-	}
+	s := summaryOf(peer, epoch, keys)
+	in := s.Sent(peer, 0, s.Parts())
 	if r := d.Take(at, d.Add(at, peer, in.Group.OriginTag()), in); r.Learned == nil {
 		t.Fatalf("epoch %d: %+v", epoch, r)
 	}
 }
 
-// summaryOf is an epoch of a peer's, and its header, which nobody signs.
-func summaryOf(t *testing.T, p wire.PeerID, epoch uint32, keys []summary.Fingerprint) (*summary.Prefix, []byte) {
-	t.Helper()
-	s, err := summary.Build(keys, summary.Header{
-		Seed: tag, Origin: string(p), Epoch: summary.Epoch{Generation: 1, Sequence: epoch}, Lifetime: 100 * time.Hour,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	envelope, err := s.Header().AppendBinary(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s, envelope
+// summaryOf is an epoch of a peer's.
+func summaryOf(p wire.PeerID, epoch uint32, keys []summary.Fingerprint) plain.Origin {
+	return plain.New(p, keys, summary.Header{Seed: tag, Epoch: summary.Epoch{Generation: 1, Sequence: epoch}, Lifetime: 100 * time.Hour})
 }
 
 // A peer that an audit refutes keeps its chance of a random slot, and is believed again in time. It is sooner if it

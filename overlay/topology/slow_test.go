@@ -12,7 +12,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -44,9 +44,9 @@ func newTown(t *testing.T, seed uint64, cfg Config, peers int, apart bool) *town
 	w := &town{
 		t: t, rng: rng, d: known(), top: New(cfg), apart: apart, rtts: map[wire.PeerID]time.Duration{}, did: map[string]int{},
 	}
-	w.own = randomKeys(rng, 50+rng.IntN(300))
-	s, envelope := summaryOf(t, "self", 1, w.own)
-	w.d.Publish(0, event.Published{Stream: s, Envelope: envelope, Record: []byte("self")})
+	w.own = plain.Keys(rng, 50+rng.IntN(300))
+	s := summaryOf("self", 1, w.own)
+	w.d.Publish(0, event.Published{Stream: s.Stream, Envelope: s.Envelope, Record: s.Record})
 	for range peers {
 		w.arrive()
 	}
@@ -64,14 +64,8 @@ func (w *town) arrive() {
 		return
 	}
 	shared := w.own[:w.rng.IntN(len(w.own)+1)]
-	s, envelope := summaryOf(w.t, p, 1, append(randomKeys(w.rng, 10+w.rng.IntN(1000)), shared...))
-	run, err := s.Run(0, s.Parts())
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	in := event.PartsReceived{
-		From: peer, Transport: event.Message, Group: group.Of(s.Header()), Parts: wire.Parts{Run: run, Envelope: envelope, Record: []byte(p)},
-	}
+	s := summaryOf(p, 1, append(plain.Keys(w.rng, 10+w.rng.IntN(1000)), shared...))
+	in := s.Sent(peer, 0, s.Parts())
 	if r := w.d.Take(w.now, w.d.Add(w.now, peer, in.Group.OriginTag()), in); r.Learned == nil {
 		w.t.Fatalf("%q: %+v", p, r)
 	}
@@ -81,14 +75,6 @@ func (w *town) arrive() {
 	for w.d.Estimate() {
 		w.top.Estimated(w.now)
 	}
-}
-
-func randomKeys(rng *rand.Rand, n int) []summary.Fingerprint {
-	out := make([]summary.Fingerprint, n)
-	for i := range out {
-		out[i] = summary.Fingerprint(rng.Uint64() >> (64 - summary.FingerprintBits))
-	}
-	return out
 }
 
 // wrong says whether something goes wrong this time.

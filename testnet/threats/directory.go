@@ -46,7 +46,7 @@ func visitors(l overlay.Limits) float64 {
 	for visits := range uint64(2) {
 		o := must(overlay.New(overlaylab.Alone(overlay.Config{MaxOrigins: 100, Limits: l})))
 		for i := range uint64(1000) {
-			x := must(overlaylab.NewOrigin(wire.PeerID(fmt.Sprint("visitor", i)), overlaylab.Fingerprints(100, 0, i), summary.Header{}))
+			x := overlaylab.NewOrigin(wire.PeerID(fmt.Sprint("visitor", i)), overlaylab.Fingerprints(100, 0, i), summary.Header{})
 			in := x.Sent(x.ID, 0, 1)
 			own := wire.Parts{Envelope: in.Envelope, Record: in.Record, Run: in.Run}
 			now := time.Duration(i) * time.Second

@@ -54,9 +54,9 @@ func past(extend func(p, base *summary.Prefix, r summary.Relative) (*summary.Pre
 
 // epochOf returns an epoch of an origin.
 func epochOf(fps []summary.Fingerprint, number uint32) overlaylab.Origin {
-	return must(overlaylab.NewOrigin("origin", fps, summary.Header{
+	return overlaylab.NewOrigin("origin", fps, summary.Header{
 		Epoch: summary.Epoch{Generation: 1, Sequence: number}, Shape: summary.DefaultShape(500),
-	}))
+	})
 }
 
 // take gives all parts of an epoch to a directory.
@@ -115,7 +115,7 @@ func wrongDelta(_ context.Context, defended bool) float64 {
 // all keys of the searcher, but it holds none of those that an audit asks for.
 func pretender(l directory.Limits) float64 {
 	s := must(overlaylab.NewScene(1, 1000, overlay.Config{Limits: overlay.Limits{Directory: l}}))
-	own := must(overlaylab.NewOrigin("self", overlaylab.Fingerprints(1000, 0, 0), summary.Header{}))
+	own := overlaylab.NewOrigin("self", overlaylab.Fingerprints(1000, 0, 0), summary.Header{})
 	s.Step(0, event.Published{Envelope: own.Envelope, Record: own.Record, Stream: own.Stream})
 	s.Step(0, event.CatalogueReceived{From: honest, Items: s.Items(nil), Bytes: 20})
 	now := time.Duration(0)
@@ -155,7 +155,7 @@ func pretended(l directory.Limits) float64 {
 		if p.Boaster = i >= honests; p.Boaster {
 			fps = overlaylab.Fingerprints(1000, 300, 0)
 		}
-		check(net.Publish(i, fps))
+		net.Publish(i, fps)
 		for range min(i, 2) {
 			net.Connect(i, rng.IntN(i))
 		}
