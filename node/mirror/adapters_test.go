@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/nix-community/go-nix/pkg/nixbase32"
 	"github.com/ulikunitz/xz"
@@ -213,6 +214,34 @@ func TestAptTrustsIndexesOfTheRelease(t *testing.T) {
 	p := b.start(t, Upstream{Apt: o.URL})
 	get(t, p.url+"/apt/dists/by-hash/SHA256/"+hex.EncodeToString(h[:])).is(t, index)
 	get(t, p.url+"/apt/pool/x.deb").is(t, good)
+}
+
+// TestHeadersOfContent has an origin pack what it sends, and asks for the rest of content that has changed.
+func TestHeadersOfContent(t *testing.T) {
+	b := newBoard()
+	plain := some(1000, 37)
+	var packed bytes.Buffer
+	g := gzip.NewWriter(&packed)
+	_, _ = g.Write(plain)
+	_ = g.Close()
+	o := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Etag", `"now"`)
+		if strings.HasSuffix(r.URL.Path, "/packed") {
+			w.Header().Set("Content-Encoding", "gzip")
+			_, _ = w.Write(packed.Bytes())
+			return
+		}
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(plain))
+	}))
+	defer o.Close()
+	p := b.start(t, Upstream{Apt: o.URL, Nix: o.URL})
+	for _, path := range []string{"/apt/dists/", "/nix/log/"} { // a name, and content that is passed through
+		get(t, p.url+path+"packed").is(t, plain)
+		get(t, p.url+path+"file", "Range", "bytes=500-", "If-Range", `"before"`).is(t, plain)
+		if got := get(t, p.url+path+"file", "If-None-Match", `"now"`); got.status != http.StatusNotModified {
+			t.Errorf("%s: status %d for what the client has", path, got.status)
+		}
+	}
 }
 
 func TestHuggingFace(t *testing.T) {

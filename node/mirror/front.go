@@ -95,7 +95,7 @@ func (q *request) answer(describe adapter) error {
 	if at.RawQuery = q.r.URL.RawQuery; at.RawQuery != "" {
 		q.name += "?" + at.RawQuery
 	}
-	if q.origin, err = requestTo(at, q.r); err != nil {
+	if q.origin, err = requestTo(at, q.r.Header); err != nil {
 		return err
 	}
 	if q.fresh == passedOn || !q.everybody(cmp.Or(q.scope, q.name)) {
@@ -213,14 +213,21 @@ func (r *rescued) Read(p []byte) (int, error) {
 	return r.rest.Read(p)
 }
 
-// passed are the headers of the origin's answers that clients get.
-var passed = []string{
-	"Content-Type", "Content-Length", "Content-Range", "Accept-Ranges", "Etag", "Last-Modified", "Retry-After", "Www-Authenticate", "Link",
-	"Docker-Content-Digest", "Docker-Distribution-Api-Version", "X-Repo-Commit", "X-Linked-Etag", "X-Linked-Size", "X-Error-Code", "X-Error-Message",
-}
+// Headers that are passed on: of clients' requests to origins, of requests whose answers are not kept, of origins'
+// answers about names, and of other answers besides.
+var (
+	always      = []string{"Accept", "Authorization", "User-Agent"}
+	conditional = []string{"Range", "If-Range", "If-None-Match", "If-Modified-Since"}
+	kept        = []string{"Content-Type", "Content-Encoding", "Etag", "Last-Modified", "X-Repo-Commit", "X-Linked-Etag", "X-Linked-Size"}
+	passed      = append([]string{
+		"Content-Length", "Content-Range", "Accept-Ranges", "Retry-After", "Www-Authenticate", "Link", "Docker-Content-Digest",
+		"Docker-Distribution-Api-Version", "X-Error-Code", "X-Error-Message",
+	}, kept...)
+)
 
-func pass(to, from http.Header) {
-	for _, name := range passed {
+// pass copies the headers with the given names.
+func pass(to, from http.Header, names []string) {
+	for _, name := range names {
 		if v := from.Values(name); len(v) > 0 {
 			to[name] = v
 		}
@@ -231,15 +238,13 @@ func pass(to, from http.Header) {
 func (q *request) pass(rec record) error {
 	req := q.origin.Clone(q.r.Context())
 	req.Method = q.r.Method
-	if v := q.r.Header.Get("Range"); v != "" {
-		req.Header.Set("Range", v)
-	}
+	pass(req.Header, q.r.Header, conditional)
 	resp, err := send(q.web, req)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	pass(q.w.Header(), resp.Header)
+	pass(q.w.Header(), resp.Header, passed)
 	for name, v := range rec.Header {
 		q.w.Header().Set(name, v)
 	}
@@ -270,7 +275,7 @@ func (q *request) fail(err error) {
 		return
 	case errors.As(err, &e):
 		q.log.Info("mirror: refused by the origin", "name", q.name, "status", e.status)
-		pass(q.w.Header(), e.header)
+		pass(q.w.Header(), e.header, passed)
 		q.w.Header().Del("Content-Length")
 		q.w.WriteHeader(e.status)
 		_, _ = q.w.Write(e.body)

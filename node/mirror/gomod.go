@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net/http"
 	"net/url"
 	"os"
 	"strings"
@@ -100,7 +99,7 @@ func (g *gomod) read(ctx context.Context, path string, fresh time.Duration) (str
 	if err != nil {
 		return "", err
 	}
-	origin, err := requestTo(u, &http.Request{})
+	origin, err := requestTo(u, nil)
 	if err != nil {
 		return "", err
 	}

@@ -42,10 +42,11 @@ func (q *request) largeFile(hub *http.Client) (rec record) {
 	if err != nil || resp.StatusCode >= http.StatusBadRequest {
 		return rec
 	}
-	rec = record{Name: name, Header: kept(resp.Header), Sum: sum, Asked: time.Now()}
+	rec = record{Name: name, Header: keep(resp.Header), Sum: sum, Asked: time.Now()}
 	rec.Header["Etag"] = rec.Header["X-Linked-Etag"]
-	delete(rec.Header, "Content-Type") // the redirect's own
-	delete(rec.Header, "Last-Modified")
+	for _, own := range []string{"Content-Type", "Content-Encoding", "Last-Modified"} { // of the redirect
+		delete(rec.Header, own)
+	}
 	q.remember(rec)
 	return rec
 }

@@ -34,10 +34,10 @@ type record struct {
 	typeOf func([]byte) string // returns the content's type, by its first bytes; nil: Header has the type
 }
 
-// kept returns the headers of the origin's answer that are kept for clients.
-func kept(h http.Header) map[string]string {
+// keep returns the headers of the origin's answer that are kept for clients.
+func keep(h http.Header) map[string]string {
 	out := make(map[string]string)
-	for _, name := range []string{"Content-Type", "Etag", "Last-Modified", "X-Repo-Commit", "X-Linked-Etag", "X-Linked-Size"} {
+	for _, name := range kept {
 		if v := h.Get(name); v != "" {
 			out[name] = v
 		}
@@ -164,7 +164,7 @@ func (m *Mirror) askName(n named, rec record) (record, error) {
 		if rec.Sum, size, err = m.cache.put("", lively{resp.Body, func() { late.Reset(m.times.origin) }}, maxNamed); err != nil {
 			return rec, err
 		}
-		rec.Header = kept(resp.Header)
+		rec.Header = keep(resp.Header)
 		m.count(fromOrigin, size)
 		m.advertise(rec.Sum, n.name)
 		m.ended(httpapi.Fetch{Name: n.name, Sum: string(rec.Sum), FromOrigin: size}, begun, "the origin alone tells it", nil)

@@ -183,14 +183,11 @@ func (m *Mirror) askOrigin(ctx context.Context, want wanted, s span) (*http.Resp
 	return send(m.web, req)
 }
 
-// requestTo returns a GET request to the origin, with the headers Accept, Authorization and User-Agent of a client's
-// request.
-func requestTo(u *url.URL, r *http.Request) (*http.Request, error) {
+// requestTo returns a GET request to the origin, with the headers of a client's request that are always passed on.
+func requestTo(u *url.URL, client http.Header) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, u.String(), nil)
-	for _, name := range []string{"Accept", "Authorization", "User-Agent"} {
-		if v := r.Header.Values(name); err == nil && len(v) > 0 {
-			req.Header[name] = v
-		}
+	if err == nil {
+		pass(req.Header, client, always)
 	}
 	return req, err
 }
