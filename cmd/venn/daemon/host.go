@@ -7,10 +7,12 @@ import (
 	"slices"
 
 	"github.com/libp2p/go-libp2p"
+	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/pnet"
 	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
 	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
+	"github.com/libp2p/go-libp2p/p2p/net/conngater"
 	"github.com/libp2p/go-libp2p/p2p/net/connmgr"
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 	ma "github.com/multiformats/go-multiaddr"
@@ -58,11 +60,16 @@ func (d *daemon) openHost(context.Context) error {
 	if err != nil {
 		return fmt.Errorf("connection manager: %w", err)
 	}
+	gater, err := conngater.NewBasicConnectionGater(nil)
+	if err != nil {
+		return fmt.Errorf("connection gater: %w", err)
+	}
 	opts := []libp2p.Option{
 		libp2p.Identity(key),
 		// libp2p's metrics are off, because nobody reads them
 		libp2p.ResourceManager(resources), libp2p.ConnectionManager(connections), libp2p.DisableMetrics(),
 		libp2p.Muxer(yamux.ID, node.Muxer), libp2p.UserAgent("venn/" + d.opts.Version), libp2p.EnableAutoNATv2(),
+		libp2p.ConnectionGater(quiet{gater}),
 	}
 	if d.clients != nil {
 		opts = append(opts, libp2p.SwarmOpts(swarm.WithDialRanker(nearByTCP)))
@@ -92,6 +99,20 @@ func (d *daemon) openHost(context.Context) error {
 	d.interfaces.Follow(d.host)
 	d.onClose(d.host.Close)
 	return nil
+}
+
+// quiet turns off TCP's own signs of life, which both ends send each half a minute: the muxer's pings tell as much.
+// It lets all connections pass.
+type quiet struct {
+	*conngater.BasicConnectionGater
+}
+
+// InterceptSecured has a connection whose TCP libp2p has set up.
+func (quiet) InterceptSecured(_ network.Direction, _ peer.ID, c network.ConnMultiaddrs) bool {
+	if c, ok := c.(interface{ SetKeepAlive(on bool) error }); ok {
+		_ = c.SetKeepAlive(false) // after an error, both send as much as before
+	}
+	return true
 }
 
 // reachability returns the options by which this peer, or others through it, can be reached behind a NAT.

@@ -6,8 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
+	"github.com/libp2p/go-libp2p/core/network"
+	ma "github.com/multiformats/go-multiaddr"
+	manet "github.com/multiformats/go-multiaddr/net"
 	"golang.org/x/sys/unix"
 )
 
@@ -41,5 +45,26 @@ func TestSocketIsPrivate(t *testing.T) {
 	}
 	if now := unix.Umask(0); now != 0 {
 		t.Errorf("the umask is left at %o", now)
+	}
+}
+
+// TestTCPIsQuiet: a connection's TCP no longer sends signs of life of its own.
+func TestTCPIsQuiet(t *testing.T) {
+	l := must(manet.Listen(ma.StringCast("/ip4/127.0.0.1/tcp/0")))
+	defer func() { _ = l.Close() }()
+	c := must(manet.Dial(l.Multiaddr()))
+	defer func() { _ = c.Close() }()
+	raw := must(c.(syscall.Conn).SyscallConn())
+	for _, want := range []int{1, 0} {
+		on := -1
+		if err := raw.Control(func(fd uintptr) { on = must(unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_KEEPALIVE)) }); err != nil {
+			t.Fatal(err)
+		}
+		if (on != 0) != (want != 0) {
+			t.Errorf("TCP sends signs of life: %d, want %d", on, want)
+		}
+		if !(quiet{}).InterceptSecured(network.DirOutbound, "", c) {
+			t.Error("a connection may not pass")
+		}
 	}
 }

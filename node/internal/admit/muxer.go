@@ -17,11 +17,11 @@ import (
 // time as fast as they arrive.
 type Muxer struct{ *yamux.Transport }
 
-// Times without a byte after which an end pings. The end that has dialled pings first, a moment before TCP would. The
-// other end pings only if no such ping comes. Yamux by itself pings from both ends each half a minute, to measure the
-// round trip. Its first measurement is enough.
+// Times without a byte after which an end pings. The end that has dialled pings first, and the other end only if no
+// such ping comes. Each end closes the connection when it has heard nothing for 10 s more. Yamux by itself pings from
+// both ends each half a minute, to measure the round trip. Its first measurement is enough.
 const (
-	pingTime, latePingTime = 29 * time.Second, 45 * time.Second
+	pingTime, latePingTime = 44 * time.Second, 45 * time.Second
 	measureTime            = 24 * time.Hour
 )
 
