@@ -176,15 +176,16 @@ func (f *flight) originTurn(p *source, now time.Time) (*span, error) {
 }
 
 // next returns the range to be brought next, nil if there is none, and the best peer for it, nil if there is none now.
-// Peers that still fetch the content give its first missing bytes only. They replace another source only if they have
-// at least the bytes that are here. f.mu is held.
+// Peers that still fetch the content give its first missing bytes only. They replace the origin or a whole holder, if
+// they have at least the bytes that are here, and not each other. f.mu is held.
 func (f *flight) next(now time.Time) (*source, *span) {
 	for _, s := range f.parts[:min(len(f.parts), maxSources)] {
 		if !f.wanting(s, now) {
 			continue
 		}
+		waits := s.from != nil && s.from.ID != "" && !s.from.Whole
 		for _, p := range f.known {
-			has := p.Whole || s == f.parts[0] && (s.from == nil || p.Have >= f.there)
+			has := p.Whole || s == f.parts[0] && !waits && (s.from == nil || p.Have >= f.there)
 			if has && p.stop == nil && !now.Before(p.again) && !f.alone && (f.taken() || !now.Before(f.look.near)) {
 				return p, s
 			}
@@ -194,8 +195,8 @@ func (f *flight) next(now time.Time) (*source, *span) {
 	return nil, nil
 }
 
-// wanting reports whether a range needs a source: nobody brings it, the whole holder that brings it is silent, or the
-// origin brings it with much left. A silent peer that still fetches the content keeps its range. f.mu is held.
+// wanting reports whether a range needs a source: nobody brings it, the peer that brings it is silent, or the origin
+// brings it with much left. f.mu is held.
 func (f *flight) wanting(s *span, now time.Time) bool {
 	switch {
 	case s.from == nil:
@@ -203,7 +204,7 @@ func (f *flight) wanting(s *span, now time.Time) bool {
 	case s.from.ID == "":
 		return f.size < 0 || f.size-f.there >= littleToo
 	}
-	return s.from.Whole && s.from.idle(now) >= f.m.times.silent
+	return s.from.idle(now) >= f.m.times.silent
 }
 
 // taken reports whether a source brings a range now. f.mu is held.

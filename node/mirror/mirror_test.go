@@ -199,34 +199,48 @@ func TestKilledHolderIsReplaced(t *testing.T) {
 	}
 }
 
-// TestSilentHolderIsOvertaken has two holders. The one that is asked first stops in the middle, and still answers probes: the
-// other brings the rest at once.
+// TestSilentHolderIsOvertaken has a peer that stops in the middle, and still answers probes: another holder brings the rest
+// at once. The first has the whole, or says that it waits for bytes itself.
 func TestSilentHolderIsOvertaken(t *testing.T) {
 	t.Parallel()
-	o, b := newRegistry(t), newBoard()
 	content := some(2<<20, 35)
-	digest, sum := o.add(content)
-	var asked atomic.Int32
-	for range 2 {
-		b.liar(t, sum, func(w http.ResponseWriter, r *http.Request) {
-			switch {
-			case r.Method == http.MethodHead:
-				claims(w, len(content))
-			case asked.Add(1) == 1:
-				gives(w, len(content))
+	size := int64(len(content))
+	for name, first := range map[string]state{"whole": {Whole: true, Have: size, Size: size}, "waits": {Have: 1 << 20, Size: size}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o, b := newRegistry(t), newBoard()
+			digest, sum := o.add(content)
+			var asked atomic.Int32
+			stopped := make(chan struct{})
+			b.liar(t, sum, func(w http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodHead {
+					first.write(w.Header())
+					return
+				}
+				asked.Add(1)
+				w.Header().Set("Content-Range", fmt.Sprintf("bytes 0-%d/%d", size-1, size))
+				first.write(w.Header())
+				w.WriteHeader(http.StatusPartialContent)
 				_, _ = w.Write(content[:1<<20])
+				_ = http.NewResponseController(w).Flush()
+				close(stopped)
 				<-r.Context().Done()
-			default:
+			})
+			b.liar(t, sum, func(w http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodGet {
+					asked.Add(1)
+				}
+				<-stopped
 				claims(w, len(content))
 				http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+			})
+			p := b.start(t, Upstream{OCI: []string{o.URL}})
+			p.times.slow, p.times.origin, p.times.late = time.Hour, time.Hour, time.Hour
+			get(t, p.url+blobs+digest).is(t, content)
+			if o.given() > 0 || asked.Load() != 2 {
+				t.Errorf("the origin sent %d bytes; holders were asked %d times", o.given(), asked.Load())
 			}
 		})
-	}
-	p := b.start(t, Upstream{OCI: []string{o.URL}})
-	p.times.slow, p.times.origin = time.Hour, time.Hour
-	get(t, p.url+blobs+digest).is(t, content)
-	if o.given() > 0 || asked.Load() != 2 {
-		t.Errorf("the origin sent %d bytes; holders were asked %d times", o.given(), asked.Load())
 	}
 }
 
