@@ -33,10 +33,9 @@ var defaultTimes = times{
 
 const (
 	trickle    = 8 << 10               // bytes: fewer new ones count as silence; after a smaller read, take pauses
-	segment    = 4 << 20               // bytes of a range that one of several holders is asked for
+	segment    = 1 << 20               // bytes of a range that one of several holders is asked for; the origin keeps fewer
 	maxSources = 4                     // holders that give ranges at once
 	maxFailed  = 64                    // failed transfers; more end the fetch
-	littleToo  = 1 << 20               // bytes; with fewer left, no peer takes over from the origin
 	peersShare = 2                     // peers' bytes whose hash is not verified take at most 1/peersShare of the cache
 	busyPause  = 30 * time.Millisecond // first wait for a busy source, and first pause after a look for holders
 	watchTick  = 50 * time.Millisecond // time between two checks of a transfer
@@ -202,7 +201,7 @@ func (f *flight) wanting(s *span, now time.Time) bool {
 	case s.from == nil:
 		return true
 	case s.from.ID == "":
-		return f.size < 0 || f.size-f.there >= littleToo
+		return f.size < 0 || f.size-f.there >= segment
 	}
 	return s.from.idle(now) >= f.m.times.silent
 }
