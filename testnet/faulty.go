@@ -11,6 +11,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/fault"
+	"github.com/venn-p2p/venn/testnet/misdeed"
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
@@ -62,21 +63,10 @@ func (c *crew) claimed(m *member) (fps []summary.Fingerprint) {
 
 // config returns the peer's configuration, except victims and claims.
 func (f *faulty) config(rng *rand.Rand) fault.Config {
-	c := fault.Config{
-		Network: Network, Ghosts: f.ghosts, Every: cmp.Or(f.every, strategy.MisdeedEvery),
+	return fault.Config{
+		Network: Network, Kind: f.kind, Twin: misdeed.Twins(f.kind, f.number), Ghosts: f.ghosts, Every: cmp.Or(f.every, strategy.MisdeedEvery),
 		Rand: rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64())),
 	}
-	switch f.kind {
-	case scenario.Twins:
-		c.Twin, c.Misdeeds = true, []string{fault.Claims}
-	case scenario.Identities:
-		c.Misdeeds = []string{fault.Ghosts}
-	case scenario.Faulty:
-		c.Twin = f.number%4 == 3
-	default:
-		c.Misdeeds = []string{f.kind}
-	}
-	return c
 }
 
 // madeUp returns n records of peers that do not exist. They give the addresses of h, which has another identity.

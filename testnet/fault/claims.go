@@ -1,11 +1,13 @@
 package fault
 
 import (
-	"context"
 	"fmt"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/record"
+	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -41,34 +43,16 @@ func (p *Peer) signed(claims []summary.Fingerprint) (c misdeed.Claim, err error)
 	return c, nil
 }
 
-// announceClaim offers the claimed summary.
-func (p *Peer) announceClaim(_ context.Context, to peer.ID) { p.announce(to, p.claim.Item()) }
-
-// announceFuture offers newer epochs, which do not exist, of the victims and of a made-up origin.
-func (p *Peer) announceFuture(_ context.Context, to peer.ID) {
-	p.announce(to, misdeed.Future(p.cfg.Rand, func(yield func(string) bool) {
-		for _, v := range p.cfg.Victims {
-			if v.ID != to && !yield(string(v.ID)) {
-				return
-			}
-		}
-	})...)
-}
-
-// unasked sends parts that the receiver did not ask for.
-func (p *Peer) unasked(_ context.Context, to peer.ID) {
-	group, parts := misdeed.Unasked(p.cfg.Rand, p.claim)
-	p.publish(to, group[:], nil, parts.Append(nil))
-}
-
-func (p *Peer) announce(to peer.ID, items ...wire.Item) {
-	p.publish(to, []byte(wire.CatalogueGroup), wire.Catalogue(items).Append(nil), nil)
-}
-
-// answer returns the parts, often spoiled, for a peer that asks for the claim.
-func (p *Peer) answer(it wire.Item) wire.Parts {
-	if !p.cfg.Twin {
-		return p.spoiler.Parts(p.claim, nil, it)
+// Record returns the record of a peer's addresses that the owner of a key has signed.
+func Record(key crypto.PrivKey, addrs []ma.Multiaddr) (wire.Record, error) {
+	id, err := peer.IDFromPrivateKey(key)
+	if err != nil {
+		return wire.Record{}, err
 	}
-	return p.spoiler.Parts(p.claim, func() misdeed.Claim { return p.twin }, it)
+	e, err := record.Seal(peer.PeerRecordFromAddrInfo(peer.AddrInfo{ID: id, Addrs: addrs}), key)
+	if err != nil {
+		return wire.Record{}, err
+	}
+	b, err := e.Marshal()
+	return wire.Record{Peer: wire.PeerID(id), Envelope: b}, err
 }

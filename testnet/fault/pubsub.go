@@ -51,8 +51,8 @@ func (p *Peer) incoming(from peer.ID, states map[peer.ID]struct{}, rpc *pb.Parti
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, it := range items {
-		if it.Want > it.Have && it.Group == p.claim.Item().Group {
-			msg := p.answer(it).Append(nil)
+		if parts, lies := p.liar.PartsOf(it); lies {
+			msg := parts.Append(nil)
 			go p.publish(from, it.Group[:], nil, msg) // ends when pubsub ends, at the latest
 		}
 	}

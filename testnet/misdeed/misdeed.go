@@ -1,10 +1,8 @@
-// Package misdeed makes the messages of liars. The simulator's adversaries and package fault's peers on real hosts
-// send the same ones.
+// Package misdeed decides what liars say. The simulator's adversaries and package fault's peers on real hosts send it.
 package misdeed
 
 import (
 	"bytes"
-	"iter"
 	"math/rand/v2"
 
 	"github.com/venn-p2p/venn/overlay/group"
@@ -36,13 +34,13 @@ func (c Claim) Parts(it wire.Item) (a wire.Parts, ok bool) {
 	return a, true
 }
 
-// Spoiler spoils answers, in several ways by turns.
-type Spoiler struct{ answered int }
+// spoiler spoils answers, in several ways by turns.
+type spoiler struct{ answered int }
 
-// Parts returns the parts of a claim that are asked for. By turns their signature is wrong, the first part differs
+// parts returns the parts of a claim that are asked for. By turns their signature is wrong, the first part differs
 // from the signed one, or they are correct. With a twin, a second claim under the same epoch, every second answer is
 // of the twin.
-func (s *Spoiler) Parts(c Claim, twin func() Claim, it wire.Item) wire.Parts {
+func (s *spoiler) parts(c Claim, twin func() Claim, it wire.Item) wire.Parts {
 	if s.answered++; twin != nil && s.answered%2 == 0 {
 		c = twin()
 	}
@@ -61,22 +59,15 @@ func (s *Spoiler) Parts(c Claim, twin func() Claim, it wire.Item) wire.Parts {
 	return a
 }
 
-// Unasked returns the first part of a claim under a random group, for which the receiver cannot have asked.
-func Unasked(rng *rand.Rand, c Claim) (group.ID, wire.Parts) {
-	a, _ := c.Parts(wire.Item{Want: 1})
-	return group.New(rng.Uint64(), summary.Epoch{Generation: 1, Sequence: 1}), a
-}
-
-// Future returns items that offer newer epochs, which do not exist, of a made-up origin and of others, up to a
-// catalogue's limit.
-func Future(rng *rand.Rand, others iter.Seq[string]) []wire.Item {
+// future returns items that offer newer epochs, which do not exist, of a made-up origin and of others, up to a
+// catalogue's limit. The peer to is not among them.
+func future(rng *rand.Rand, others []string, to string) []wire.Item {
 	e := summary.Epoch{Generation: 1<<32 - 2, Sequence: rng.Uint32()}
 	items := []wire.Item{{Group: group.New(rng.Uint64(), e), Have: 20}}
-	for name := range others {
-		if len(items) == wire.MaxItems {
-			break
+	for _, name := range others {
+		if name != to && len(items) < wire.MaxItems {
+			items = append(items, wire.Item{Group: group.New(group.OriginTag(name), e), Have: 20})
 		}
-		items = append(items, wire.Item{Group: group.New(group.OriginTag(name), e), Have: 20})
 	}
 	return items
 }

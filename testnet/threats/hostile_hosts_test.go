@@ -118,7 +118,7 @@ func learning(t *testing.T, attacked bool) (took time.Duration, refused uint64) 
 func (c *cast) liar(n *node.Node) *fault.Peer {
 	h := c.host()
 	cfg := fault.Config{
-		Network: "venn", Victims: []peer.AddrInfo{*host.InfoFromHost(n.Host())}, Twin: true,
+		Network: "venn", Victims: []peer.AddrInfo{*host.InfoFromHost(n.Host())}, Kind: "faulty", Twin: true,
 		Every: 50 * time.Millisecond, Rand: rand.New(rand.NewPCG(1, 1)),
 	}
 	for i := range summary.Fingerprint(2000) {

@@ -1,64 +1,57 @@
 package venn
 
 import (
-	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/venn-p2p/venn/node/core"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/misdeed"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
-// adversaries has the kinds of adversaries that package fault has on real hosts. In the simulator, garbage has a size
-// but no content, and a signature is only right or wrong.
-var adversaries = map[string]func(strategy.Peer, strategy.Invented) strategy.Peer{
-	"garbage":    adversary(nobody, (*hostile).garbage),
-	"twins":      adversary(everybody, (*hostile).announce),
-	"unasked":    adversary(nobody, (*hostile).unasked),
-	"future":     adversary(nobody, (*hostile).future),
-	"ghosts":     adversary(nobody, (*hostile).introduce),
-	"identities": adversary(nobody, (*hostile).introduce, (*hostile).offer),
-	"faulty": adversary(oneInFour, (*hostile).garbage, (*hostile).announce, (*hostile).unasked, (*hostile).future,
-		(*hostile).introduce, (*hostile).offer),
-}
+// adversaries has the kinds of liars of package misdeed. In the simulator, garbage has a size but no content, and a
+// signature is only right or wrong.
+var adversaries = func() map[string]func(strategy.Peer, strategy.Invented) strategy.Peer {
+	all := map[string]func(strategy.Peer, strategy.Invented) strategy.Peer{}
+	for _, kind := range misdeed.Kinds {
+		all[kind] = func(p strategy.Peer, of strategy.Invented) strategy.Peer { return newHostile(p.(*node), kind, of) }
+	}
+	return all
+}()
 
-// Which peers of a kind spoil their own summaries, see [misdeed.Spoiler].
-func nobody(strategy.ID) bool      { return false }
-func everybody(strategy.ID) bool   { return true }
-func oneInFour(p strategy.ID) bool { return p%4 == 3 }
-
-// deed is a misdeed done to a linked peer.
-type deed func(h *hostile, to strategy.ID)
-
-// hostile is a peer that does the same as others and, at intervals, a misdeed to one of its links.
+// hostile is a peer that does the same as others and, at intervals, tells a lie to one of its links.
 type hostile struct {
 	*node
-	misdeeds []deed
-	of       strategy.Invented
-	rng      *rand.Rand
-	every    time.Duration
-	next     time.Duration
-	done     int // number of misdeeds done so far
-	told     int // number of identities named so far; they take turns
-	spoils   bool
-	spoiler  misdeed.Spoiler
-	invented map[uint64]*epoch // summaries of its identities, made when first offered, by the tag of their origin
+	liar  *misdeed.Liar
+	every time.Duration
+	next  time.Duration
 }
 
-func adversary(spoils func(strategy.ID) bool, misdeeds ...deed) func(strategy.Peer, strategy.Invented) strategy.Peer {
-	return func(p strategy.Peer, of strategy.Invented) strategy.Peer {
-		v := p.(*node)
-		self := v.host.Self()
-		return &hostile{
-			node: v, misdeeds: misdeeds, spoils: spoils(self), of: of, invented: map[uint64]*epoch{},
-			rng:   strategy.Random(v.run.world.Seed, "venn: an adversary", uint64(of.First)),
-			every: of.Pace(wire.MaxHelloRecords / len(misdeeds)),
-		}
+func newHostile(v *node, kind string, of strategy.Invented) *hostile {
+	h := &hostile{node: v}
+	h.liar = &misdeed.Liar{
+		Kind: kind, Rand: strategy.Random(v.run.world.Seed, "venn: an adversary", uint64(of.First)),
+		Own: h.own, Ghosts: of.Number,
+		Ghost: func(i int) wire.Record {
+			p := of.First + strategy.ID(i)
+			return wire.Record{Peer: peerID(p), Envelope: recordOf(p)}
+		},
+		Offer: func(i int) misdeed.Claim { // it claims keys of a real peer
+			p := of.First + strategy.ID(i)
+			first := summary.Header{Epoch: summary.Epoch{Generation: 1, Sequence: 1}, Lifetime: core.Lifetime}
+			return v.run.build(p, v.run.claims(p), first).Claim
+		},
 	}
+	for p := range strategy.ID(min(v.run.world.Peers, wire.MaxItems+1)) {
+		h.liar.Others = append(h.liar.Others, string(peerID(p)))
+	}
+	if self := v.host.Self(); misdeed.Twins(kind, int(self)) {
+		h.liar.Spoils = true
+		h.liar.Twin = func() misdeed.Claim { return v.run.twin(self, v.run.origins[self].epoch).Claim }
+	}
+	h.every = of.Pace(wire.MaxHelloRecords / h.liar.Lies())
+	return h
 }
 
 // Step implements Peer.
@@ -72,63 +65,31 @@ func (h *hostile) Step(now time.Duration, in strategy.Input) {
 	}
 	if links := h.host.Links(); now >= h.next && len(links) > 0 {
 		h.next = now + h.every
-		h.misdeeds[h.done%len(h.misdeeds)](h, links[h.rng.IntN(len(links))])
-		h.done++
+		to := links[h.liar.Rand.IntN(len(links))]
+		h.say(to, h.liar.Next(string(peerID(to))))
 	}
 	h.host.Wake(min(h.wake, max(h.next, now+time.Millisecond)))
 }
 
-// lies answers questions about the made-up origins, and names them as holders of any key. It answers requests for parts
-// of the peer's own summary, if the peer spoils that. It returns true if the machine must not see the message.
-func (h *hostile) lies(in strategy.Received) bool {
+// lies answers questions that the liar lies about. It returns true if the machine must not see the message.
+func (h *hostile) lies(in strategy.Received) (hidden bool) {
 	switch b := in.Message.Body.(type) {
 	case question:
-		s := served{from: in.From, number: b.number, query: in.Message.Query}
-		switch q := b.Message.(type) {
-		case wire.Query:
-			if h.of.Number > 0 {
-				h.reply(s, wire.Answer{Records: h.some(4), Messages: 1, Final: true})
-				return true
-			}
-		case wire.PartsRequest:
-			p, mine := h.partsOf(wire.Item{Group: q.Group, Have: uint16(q.First), Want: uint16(q.End)})
-			if mine {
-				h.reply(s, p.Parts)
-			}
-			return mine
+		a, lies := h.liar.Answer(b.Message)
+		if lies {
+			h.reply(served{from: in.From, number: b.number, query: in.Message.Query}, a)
 		}
+		return lies
 	case catalogue:
-		own := slices.IndexFunc(b, func(it wire.Item) bool { return it.Want > it.Have && h.isSpoiled(it.Group) })
-		if own >= 0 {
-			b = b[own : own+1] // answers for its own summary alone
-		}
 		for _, it := range b {
-			if it.Want <= it.Have {
-				continue
-			}
-			if p, mine := h.partsOf(it); mine {
-				h.sendParts(in.From, p)
+			if p, lies := h.liar.PartsOf(it); lies {
+				h.sendParts(in.From, parts{it.Group, p})
+				own, made := h.own()
+				hidden = hidden || made && it.Group == own.Item().Group
 			}
 		}
-		return own >= 0
 	}
-	return false
-}
-
-// isSpoiled reports whether a group names the peer's own summary, and the peer spoils that.
-func (h *hostile) isSpoiled(g group.ID) bool {
-	own := h.own()
-	return h.spoils && own != nil && g == group.Of(own.Stream.Header())
-}
-
-// own returns the last epoch of the peer itself; nil before the first.
-func (h *hostile) own() *epoch { return h.run.origins[h.host.Self()].epoch }
-
-// announce offers the peer's own summary.
-func (h *hostile) announce(to strategy.ID) {
-	if own := h.own(); own != nil {
-		h.sendCatalogue(to, []wire.Item{own.Item()})
-	}
+	return hidden
 }
 
 // garbage is no message of any type.
@@ -136,88 +97,30 @@ type garbage struct{}
 
 func (garbage) Kind() string { return "garbage" }
 
-// garbageBytes are the sizes of garbage, sent in turn: a message on a stream, a length without its message, an RPC, and
-// one over the limit.
-var garbageBytes = []int{streamBytes + 50, streamBytes + 6, strategy.Overhead + 1000, strategy.Overhead + wire.MaxPartsRPC + 1}
-
-// garbage sends bytes that are no message.
-func (h *hostile) garbage(to strategy.ID) {
-	h.send(to, garbage{}, garbageBytes[h.done/len(h.misdeeds)%len(garbageBytes)], 0)
-}
-
-// partsOf returns parts of the summary of one of the adversary's identities. If it spoils its own summary, it returns
-// spoiled parts for that, too. mine is false if it has no parts to send for the item.
-func (h *hostile) partsOf(it wire.Item) (p parts, mine bool) {
-	p.group = it.Group
-	if h.isSpoiled(it.Group) {
-		own := h.own()
-		p.Parts = h.spoiler.Parts(own.Claim, func() misdeed.Claim { return h.run.twin(h.host.Self(), own).Claim }, it)
-		return p, true
-	}
-	e := h.invented[it.Group.OriginTag()]
-	if e != nil {
-		p.Parts, mine = e.Parts(it)
-	}
-	return p, mine
-}
-
-// some returns records of the next made-up identities, up to n.
-func (h *hostile) some(n int) (out []wire.Record) {
-	for range min(n, h.of.Number) {
-		p := h.turn()
-		out = append(out, wire.Record{Peer: peerID(p), Envelope: recordOf(p)})
-	}
-	return out
-}
-
-func (h *hostile) turn() strategy.ID {
-	id := h.of.First + strategy.ID(h.told%h.of.Number)
-	h.told++
-	return id
-}
-
-// introduce says hello in a new session, claiming a fast line and much knowledge, with records of made-up peers.
-func (h *hostile) introduce(to strategy.ID) {
-	said := misdeed.Hello(h.rng.Uint64()|1, h.some(wire.MaxHelloRecords)...)
-	h.send(to, hello(said), opens(said), 0)
-}
-
-// offer offers summaries of made-up peers. Each summary claims keys of a real peer.
-func (h *hostile) offer(to strategy.ID) {
-	var items []wire.Item
-	for range min(wire.MaxHelloRecords, h.of.Number) {
-		items = append(items, h.invent(h.turn()).Item())
-	}
-	h.sendCatalogue(to, items)
-}
-
-// future offers newer epochs, which do not exist, of a made-up origin and of other peers.
-func (h *hostile) future(to strategy.ID) {
-	h.sendCatalogue(to, misdeed.Future(h.rng, func(yield func(string) bool) {
-		for p := range strategy.ID(h.run.world.Peers) {
-			if p != to && !yield(string(peerID(p))) {
-				return
-			}
+// say sends a lie.
+func (h *hostile) say(to strategy.ID, lie misdeed.Lie) {
+	switch lie := lie.(type) {
+	case misdeed.Garbage:
+		bytes := strategy.Overhead + len(lie.Bytes)
+		if lie.Stream {
+			bytes = streamBytes + len(lie.Bytes)
 		}
-	}))
-}
-
-// unasked sends parts that nobody asked for.
-func (h *hostile) unasked(to strategy.ID) {
-	if e := h.own(); e != nil {
-		under, p := misdeed.Unasked(h.rng, e.Claim)
-		h.sendParts(to, parts{under, p})
+		h.send(to, garbage{}, bytes, 0)
+	case wire.Hello:
+		h.send(to, hello(lie), opens(lie), 0)
+	case wire.Catalogue:
+		h.sendCatalogue(to, lie)
+	case misdeed.Parts:
+		h.sendParts(to, parts{lie.Group, lie.Parts})
 	}
 }
 
-// invent returns the summary of a made-up identity.
-func (h *hostile) invent(p strategy.ID) *epoch {
-	tag := group.OriginTag(string(peerID(p)))
-	if h.invented[tag] == nil {
-		first := summary.Header{Epoch: summary.Epoch{Generation: 1, Sequence: 1}, Lifetime: core.Lifetime}
-		h.invented[tag] = h.run.build(p, h.run.claims(p), first)
+// own returns the last epoch of the peer itself; false before the first.
+func (h *hostile) own() (c misdeed.Claim, ok bool) {
+	if e := h.run.origins[h.host.Self()].epoch; e != nil {
+		return e.Claim, true
 	}
-	return h.invented[tag]
+	return c, false
 }
 
 // claimed is the number of keys that a made-up identity claims to hold.
