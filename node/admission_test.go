@@ -196,13 +196,9 @@ func strangersShare(t *testing.T, k int, work float64) (stranger, link float64) 
 	bad := make([]host.Host, k)
 	for i := range bad {
 		bad[i] = hostIn(t, 1+i%max(1, k/8))
-		if err := bad[i].Connect(t.Context(), info(n)); err != nil {
-			t.Fatal(err)
-		}
+		dialTo(t, bad[i], info(n))
 	}
-	if err := honest.Connect(t.Context(), info(n)); err != nil {
-		t.Fatal(err)
-	}
+	dialTo(t, honest, info(n))
 	before := int(heap())
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
@@ -275,9 +271,7 @@ func TestAskingTooMuch(t *testing.T) {
 	add(t, n, []byte("k"))
 	eager, other := hostIn(t, 1), hostIn(t, 2)
 	for _, h := range []host.Host{eager, other} {
-		if err := h.Connect(t.Context(), info(n)); err != nil {
-			t.Fatal(err)
-		}
+		dialTo(t, h, info(n))
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
 	defer cancel()

@@ -30,9 +30,7 @@ func TestDatastore(t *testing.T) {
 	if removed, err := n.RemovePrivate(t.Context(), []byte("gone"), []byte("k/1")); err != nil || removed != 1 {
 		t.Errorf("%d private keys removed, %v", removed, err)
 	}
-	if err := n.Connect(t.Context(), info(other)); err != nil {
-		t.Fatal(err)
-	}
+	dialTo(t, n, info(other))
 	eventually(t, "they know each other", func() bool { return knows(n, other) && knows(other, n) })
 	last := epochOf(t, n)
 	_, _ = n.Close(), h.Close()
@@ -100,9 +98,7 @@ func TestNeighbourEvents(t *testing.T) {
 	events := subscribe(t, a, new(EvtNeighbourChosen), new(EvtNeighbourDropped))
 	add(t, a, keysOf("k", 100)...)
 	add(t, b, keysOf("k", 100)...)
-	if err := a.Connect(t.Context(), info(b)); err != nil {
-		t.Fatal(err)
-	}
+	dialTo(t, a, info(b))
 	if ev := <-events; ev != (EvtNeighbourChosen{b.ID()}) {
 		t.Errorf("%#v", ev)
 	}
@@ -142,9 +138,7 @@ func TestFindPeer(t *testing.T) {
 	add(t, b, []byte("k"))
 	connect(t, a, b)
 	eventually(t, "a knows b", func() bool { return knows(a, b) })
-	if err := a.host.Connect(t.Context(), peer.AddrInfo{ID: bare.ID(), Addrs: bare.Addrs()}); err != nil {
-		t.Fatal(err)
-	}
+	dialTo(t, a.host, infoOf(bare))
 	for _, p := range []peer.ID{b.ID(), bare.ID()} {
 		if got, err := a.FindPeer(t.Context(), p); err != nil || got.ID != p || len(got.Addrs) == 0 {
 			t.Errorf("%v, %v", got, err)

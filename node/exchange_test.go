@@ -33,9 +33,7 @@ func TestPeerExchange(t *testing.T) {
 			idle := pubsub.DefaultGossipSubParams()
 			idle.Connectors = 0 // it is told of the node, too
 			named.join(pubsub.WithGossipSubParams(idle))
-			if err := r.h.Connect(t.Context(), peer.AddrInfo{ID: named.h.ID(), Addrs: named.h.Addrs()}); err != nil {
-				t.Fatal(err)
-			}
+			dialTo(t, r.h, infoOf(named.h))
 			r.greet(n)
 			r.meshed(n)
 			eventually(t, "the named peer is in the mesh", func() bool {

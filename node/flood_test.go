@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/p2p/security/noise"
 	manet "github.com/multiformats/go-multiaddr/net"
 	"github.com/multiformats/go-multistream"
@@ -88,7 +87,7 @@ func TestFlood(t *testing.T) {
 			if i%20 == 0 {
 				other := newHost(t)
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-				if err := n.Connect(ctx, peer.AddrInfo{ID: other.ID(), Addrs: other.Addrs()}); err != nil {
+				if err := n.Connect(ctx, infoOf(other)); err != nil {
 					t.Errorf("after %d finds nobody can be dialled: %v", i, err)
 				}
 				cancel()
@@ -102,9 +101,7 @@ func TestFlood(t *testing.T) {
 	quiet := measure()
 	for range 8 {
 		r := newHost(t)
-		if err := r.Connect(t.Context(), info(n)); err != nil {
-			t.Fatal(err)
-		}
+		dialTo(t, r, info(n))
 		for range 13 {
 			if s, err := r.NewStream(t.Context(), n.ID(), wire.ProtocolIn("venn", HaveID)); err == nil {
 				_, _ = s.Write([]byte{5}) // and no more

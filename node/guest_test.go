@@ -50,9 +50,7 @@ func TestForeignConnections(t *testing.T) {
 		if i%2 == 1 {
 			from, to = other, h
 		}
-		if err := from.Connect(t.Context(), peer.AddrInfo{ID: to.ID(), Addrs: to.Addrs()}); err != nil {
-			t.Fatal(err)
-		}
+		dialTo(t, from, infoOf(to))
 		if i == 0 {
 			cm.Protect(other.ID(), "app")
 		}
@@ -132,7 +130,7 @@ func shared(t *testing.T, use func(*testing.T, host.Host, *connmgr.BasicConnMgr,
 	other.SetStreamHandler("/app/1", func(s network.Stream) { _, _ = io.Copy(io.Discard, s) })
 	identified := must(other.EventBus().Subscribe(new(event.EvtPeerIdentificationCompleted)))
 	defer func() { _ = identified.Close() }()
-	if err := n.dial(t.Context(), peer.AddrInfo{ID: other.ID(), Addrs: other.Addrs()}, forQuery); err != nil {
+	if err := n.dial(t.Context(), infoOf(other), forQuery); err != nil {
 		t.Fatal(err)
 	}
 	use(t, h, cm, other.ID())
@@ -212,9 +210,7 @@ func TestNothingLeft(t *testing.T) {
 	for range 3 {
 		m := newNode(t)
 		add(t, m, keysOf("k", 100)...)
-		if err := n.Connect(t.Context(), info(m)); err != nil {
-			t.Fatal(err)
-		}
+		dialTo(t, n, info(m))
 		others = append(others, m.ID())
 	}
 	marked := func(p peer.ID) bool { return cm.IsProtected(p, "") || len(cm.GetTagInfo(p).Tags) > 0 }
@@ -281,9 +277,7 @@ func TestBackAtOnce(t *testing.T) {
 func TestLateNoteOfAnEnd(t *testing.T) {
 	n, m := newNode(t), newHost(t)
 	m.SetStreamHandler(wire.ProtocolIn("venn", HelloID), func(s network.Stream) { _, _ = io.ReadAll(s); _ = s.Close() })
-	if err := n.Connect(t.Context(), peer.AddrInfo{ID: m.ID(), Addrs: m.Addrs()}); err != nil {
-		t.Fatal(err)
-	}
+	dialTo(t, n, infoOf(m))
 	eventually(t, "they are linked", func() bool { return statusOf(t, n).Links == 1 })
 	n.links.Closed(m.ID()) // what notifiee.Disconnected does if m comes back while it runs
 	n.in.LinkChanged(m.ID(), inbox.Ended)
@@ -297,12 +291,8 @@ func TestLinkOpenedAfterHello(t *testing.T) {
 	deaf := newHost(t)
 	deaf.SetStreamHandler(wire.ProtocolIn("venn", HelloID), func(s network.Stream) { _ = s.Reset() })
 	events := subscribe(t, n, new(EvtLinkOpened))
-	if err := n.Connect(t.Context(), peer.AddrInfo{ID: deaf.ID(), Addrs: deaf.Addrs()}); err != nil {
-		t.Fatal(err)
-	}
-	if err := n.Connect(t.Context(), info(friend)); err != nil {
-		t.Fatal(err)
-	}
+	dialTo(t, n, infoOf(deaf))
+	dialTo(t, n, info(friend))
 	eventually(t, "the connection with the deaf peer is given up", func() bool {
 		return len(n.host.Network().ConnsToPeer(deaf.ID())) == 0
 	})
@@ -341,9 +331,7 @@ func TestStrangersAndPrivateKeys(t *testing.T) {
 		return has
 	}
 	stranger := &raw{t: t, h: newHost(t)}
-	if err := stranger.h.Connect(t.Context(), info(n)); err != nil {
-		t.Fatal(err)
-	}
+	dialTo(t, stranger.h, info(n))
 	if got := ask(stranger); got[0] || !got[1] {
 		t.Errorf("a stranger is told %v", got)
 	}

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
-	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -38,9 +37,7 @@ func TestHelloOfFormerLink(t *testing.T) {
 		taken++
 		mu.Unlock()
 	})
-	if err := n.Connect(t.Context(), peer.AddrInfo{ID: m.ID(), Addrs: m.Addrs()}); err != nil {
-		t.Fatal(err)
-	}
+	dialTo(t, n, infoOf(m))
 	count := func(c *int) int {
 		mu.Lock()
 		defer mu.Unlock()
@@ -76,9 +73,7 @@ func TestHellosThatWait(t *testing.T) {
 			hellos <- h
 		}
 	})
-	if err := n.Connect(t.Context(), peer.AddrInfo{ID: m.ID(), Addrs: m.Addrs()}); err != nil {
-		t.Fatal(err)
-	}
+	dialTo(t, n, infoOf(m))
 	eventually(t, "they are linked", func() bool { return n.links.Linked(m.ID()) })
 	records := []wire.Record{{Peer: "p", Envelope: []byte("e")}}
 	look(t, n, func(l *loop) {

@@ -90,7 +90,21 @@ func nodeOn(t testing.TB, h host.Host, opts ...Option) *Node {
 	return n
 }
 
-func info(n *Node) peer.AddrInfo { return peer.AddrInfo{ID: n.host.ID(), Addrs: n.host.Addrs()} }
+func info(n *Node) peer.AddrInfo { return infoOf(n.host) }
+
+func infoOf(h host.Host) peer.AddrInfo { return *host.InfoFromHost(h) }
+
+// dialer is a host or a node.
+type dialer interface {
+	Connect(ctx context.Context, to peer.AddrInfo) error
+}
+
+func dialTo(t testing.TB, from dialer, to peer.AddrInfo) {
+	t.Helper()
+	if err := from.Connect(t.Context(), to); err != nil {
+		t.Fatal(err)
+	}
+}
 
 // connect connects a with b. It tries again what fails. Two hosts that dial each other from their listening ports at
 // the same moment make one connection. Each is its dialer, so both handshakes fail.

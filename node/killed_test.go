@@ -82,9 +82,7 @@ func TestKilledByTransport(t *testing.T) {
 				for _, m := range nodes[:i] {
 					connect(t, nodes[i], m)
 				}
-				if err := nodes[i].Connect(t.Context(), killed); err != nil {
-					t.Fatal(err)
-				}
+				dialTo(t, nodes[i], killed)
 			}
 			keys := keysOf("killed", 100)
 			for _, n := range nodes {
@@ -128,9 +126,7 @@ func TestKilled9(t *testing.T) {
 	both, alone, nobodys, others := keysOf("killed", 1)[0], keysOf("killed", 2)[1], []byte("nobody's"), []byte("another's")
 	add(t, nodes[7], both, others)
 	for _, n := range nodes[:2] {
-		if err := n.Connect(t.Context(), killed); err != nil {
-			t.Fatal(err)
-		}
+		dialTo(t, n, killed)
 	}
 	victim := wire.PeerID(killed.ID)
 	for _, n := range nodes {

@@ -22,9 +22,7 @@ func TestOpenAndClose(t *testing.T) {
 	once := func() {
 		n := must(New(h))
 		add(t, n, keysOf("k", 10)...)
-		if err := n.Connect(t.Context(), info(other)); err != nil {
-			t.Fatal(err)
-		}
+		dialTo(t, n, info(other))
 		if got := find(t, n, []byte("of the other"), QueryOptions{}); len(got) != 1 {
 			t.Fatalf("found %v", got)
 		}

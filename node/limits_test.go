@@ -22,9 +22,7 @@ func TestServiceLimits(t *testing.T) {
 	}
 	n := nodeOn(t, hostWith(t, libp2p.ResourceManager(rm)))
 	r := &raw{t: t, h: newHost(t)}
-	if err := r.h.Connect(t.Context(), info(n)); err != nil {
-		t.Fatal(err)
-	}
+	dialTo(t, r.h, info(n))
 	if got, err := r.exchange(n, HaveID, frame([]byte{0x0a, 1, 'k'})); err == nil {
 		t.Errorf("a stream over the limit is answered: % x", got)
 	}
@@ -36,9 +34,7 @@ func TestSilentStreams(t *testing.T) {
 	n := nodeOn(t, limitedHost(t, 1))
 	for range 8 {
 		h := newHost(t)
-		if err := h.Connect(t.Context(), info(n)); err != nil {
-			t.Fatal(err)
-		}
+		dialTo(t, h, info(n))
 		for range 64 {
 			if _, err := h.Network().ConnsToPeer(n.host.ID())[0].NewStream(t.Context()); err != nil {
 				t.Fatal(err)
@@ -46,9 +42,7 @@ func TestSilentStreams(t *testing.T) {
 		}
 	}
 	r := &raw{t: t, h: newHost(t)}
-	if err := r.h.Connect(t.Context(), info(n)); err != nil {
-		t.Fatal(err)
-	}
+	dialTo(t, r.h, info(n))
 	if _, err := r.exchange(n, HaveID, frame([]byte{0x0a, 1, 'k'})); err != nil {
 		t.Error(err)
 	}

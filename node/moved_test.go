@@ -90,9 +90,7 @@ func TestReplacedConnection(t *testing.T) {
 	add(t, b, []byte("of b"))
 	to := info(b).Addrs[0]
 	l := newLine(t, to)
-	if err := a.Connect(t.Context(), peer.AddrInfo{ID: b.ID(), Addrs: []ma.Multiaddr{l.at}}); err != nil {
-		t.Fatal(err)
-	}
+	dialTo(t, a, peer.AddrInfo{ID: b.ID(), Addrs: []ma.Multiaddr{l.at}})
 	eventually(t, "linked", func() bool { return knows(a, b) && knows(b, a) })
 
 	l.cut.Store(true)
@@ -121,9 +119,7 @@ func TestAlive(t *testing.T) {
 	t.Parallel()
 	a, b := newNode(t), newNode(t)
 	l := newLine(t, info(b).Addrs[0])
-	if err := a.Connect(t.Context(), peer.AddrInfo{ID: b.ID(), Addrs: []ma.Multiaddr{l.at}}); err != nil {
-		t.Fatal(err)
-	}
+	dialTo(t, a, peer.AddrInfo{ID: b.ID(), Addrs: []ma.Multiaddr{l.at}})
 	eventually(t, "linked", func() bool { return statusOf(t, a).Links == 1 })
 	conn := a.host.Network().ConnsToPeer(b.ID())[0]
 	eventually(t, "a connection that works is alive", func() bool { return alive(t.Context(), conn) })

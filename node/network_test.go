@@ -53,9 +53,7 @@ func TestTwoNetworks(t *testing.T) {
 	}
 	// who asks under the ids of its own network is not answered
 	r := &raw{t: t, h: newHost(t)}
-	if err := r.h.Connect(t.Context(), info(beta)); err != nil {
-		t.Fatal(err)
-	}
+	dialTo(t, r.h, info(beta))
 	if s, err := r.h.NewStream(t.Context(), beta.ID(), alpha.versions(HaveID)[0], HaveID); err == nil {
 		t.Errorf("%s is served", s.Protocol())
 	}
@@ -84,7 +82,7 @@ func TestTwoNetworks(t *testing.T) {
 func TestStandings(t *testing.T) {
 	friend, full := newNode(t), newNode(t)
 	gone := newHost(t)
-	dead := peer.AddrInfo{ID: gone.ID(), Addrs: gone.Addrs()}
+	dead := infoOf(gone)
 	_ = gone.Close()
 	n := newNode(t, WithBootstrap(info(friend), dead, info(full)))
 	eventually(t, "two are linked, the third is not", func() bool {
@@ -102,9 +100,7 @@ func TestPartedLink(t *testing.T) {
 	n := newNode(t, WithMaxConnections(13))
 	friend := newNode(t)
 	for _, p := range []*Node{friend, newNode(t)} {
-		if err := p.Connect(t.Context(), info(n)); err != nil {
-			t.Fatal(err)
-		}
+		dialTo(t, p, info(n))
 	}
 	eventually(t, "they are linked", func() bool { return lone(t, []*Node{friend}) == 0 && n.links.Linked(friend.ID()) })
 	n.links.Need(friend.ID(), false)

@@ -54,7 +54,7 @@ func TestCrossedDial(t *testing.T) {
 		}
 		n := nodeOn(t, h)
 		h.next.Store(1)
-		if err := n.Connect(t.Context(), peer.AddrInfo{ID: other.ID(), Addrs: other.Addrs()}); err != nil || h.crossed.Load() != 1 {
+		if err := n.Connect(t.Context(), infoOf(other)); err != nil || h.crossed.Load() != 1 {
 			t.Errorf("waits: %v: %d dials crossed, %v", waits, h.crossed.Load(), err)
 		}
 	}
@@ -67,7 +67,7 @@ func TestDialAfterPartition(t *testing.T) {
 	for _, a := range other.Addrs() {
 		n.host.Network().(*swarm.Swarm).Backoff().AddBackoff(other.ID(), a)
 	}
-	to := peer.AddrInfo{ID: other.ID(), Addrs: other.Addrs()}
+	to := infoOf(other)
 	if err := n.dial(t.Context(), to, errand{turns: otherTurns, within: handshakeTime, questionsOnly: true}); !errors.Is(err, swarm.ErrDialBackoff) {
 		t.Errorf("for another: %v", err)
 	}

@@ -83,13 +83,11 @@ func TestRelayed(t *testing.T) {
 	if _, err := relay.New(rh); err != nil {
 		t.Fatal(err)
 	}
-	ri := peer.AddrInfo{ID: rh.ID(), Addrs: rh.Addrs()}
+	ri := infoOf(rh)
 	hidden := bare(t, libp2p.NoListenAddrs, libp2p.EnableRelay(), libp2p.ForceReachabilityPrivate(),
 		libp2p.EnableAutoRelayWithStaticRelays([]peer.AddrInfo{ri}))
 	seeker := bare(t, libp2p.NoListenAddrs, libp2p.EnableRelay())
-	if err := hidden.Connect(t.Context(), ri); err != nil {
-		t.Fatal(err)
-	}
+	dialTo(t, hidden, ri)
 	circuit := ma.StringCast(rh.Addrs()[0].String() + "/p2p/" + rh.ID().String() + "/p2p-circuit")
 	a, b := nodeOn(t, hidden), nodeOn(t, seeker)
 	add(t, a, []byte("k"))

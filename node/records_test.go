@@ -235,7 +235,7 @@ func TestOthersAddresses(t *testing.T) {
 	if left := n.notSilent(liar.Addrs); len(left) != len(h.Addrs()) {
 		t.Errorf("%v are dialled again, want %v", left, h.Addrs())
 	}
-	if err := n.dial(t.Context(), peer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()}, e); err != nil {
+	if err := n.dial(t.Context(), infoOf(h), e); err != nil {
 		t.Errorf("the other is not dialled: %v", err)
 	}
 }
