@@ -60,7 +60,7 @@ func Twins(kind string, number int) bool {
 	return kind == "twins" || kind == "faulty" && number%4 == 3
 }
 
-// Lie is what a liar says to a peer: Garbage, a wire.Hello, a wire.Catalogue or Parts; nil: nothing.
+// Lie holds one lie to a peer: Garbage, a wire.Hello, a wire.Catalogue or Parts. A nil Lie says nothing.
 type Lie any
 
 // Garbage is bytes that are no message.
