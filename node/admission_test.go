@@ -18,12 +18,12 @@ import (
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
-	"github.com/libp2p/go-libp2p/core/record"
 	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
 	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/venn-p2p/venn/node/internal/limits"
+	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary/bloom"
@@ -97,11 +97,10 @@ var misbehaviours = []misbehaviour{
 		}
 		id, _ := peer.IDFromPrivateKey(key)
 		at := ma.StringCast(fmt.Sprintf("/ip4/127.1.%d.%d/tcp/9", byte(i>>8), byte(i)))
-		e, err := record.Seal(&peer.PeerRecord{PeerID: id, Addrs: []ma.Multiaddr{at}, Seq: 1}, key)
+		b, err := signed.Sign(&peer.PeerRecord{PeerID: id, Addrs: []ma.Multiaddr{at}, Seq: 1}, key)
 		if err != nil {
 			return
 		}
-		b, _ := e.Marshal()
 		send(ctx, h, n, HelloID, wire.Hello{Origins: 1, Records: []wire.Record{{Peer: wire.PeerID(id), Envelope: b}}}.Append(nil))
 	}},
 	{PeersID, func(ctx context.Context, h host.Host, n peer.ID, _ uint64) {

@@ -7,7 +7,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/protocol"
 
 	"github.com/venn-p2p/venn/node/internal/streams"
-	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -29,9 +28,7 @@ func (n *Node) inquire(to wire.Record, q wire.Inquiry) (names wire.Names, err er
 func (n *Node) receiveNames(s *streams.Stream, id protocol.ID) (names wire.Names, err error) {
 	names, _, err = answerOn(n, s, id, wire.MaxNames, streams.TransferTime, wire.ParseNames)
 	for i := range names.Peers {
-		r := &names.Peers[i].Record
-		r.Peer = signed.Signer(r.Envelope)
-		n.verifyOutside(*r)
+		n.verifyOutside(names.Peers[i].Record)
 	}
 	for _, p := range names.Similar {
 		_, _ = n.cfg.headers.Header(p.Envelope)

@@ -11,12 +11,12 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/peer"
-	"github.com/libp2p/go-libp2p/core/record"
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/node/internal/limits"
 	"github.com/venn-p2p/venn/node/internal/mesh"
+	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -46,8 +46,7 @@ func newStranger(t testing.TB) stranger {
 
 func (s stranger) record(t testing.TB, seq uint64, addrs ...ma.Multiaddr) wire.Record {
 	t.Helper()
-	e := must(record.Seal(&peer.PeerRecord{PeerID: s.id, Seq: seq, Addrs: addrs}, s.key))
-	b := must(e.Marshal())
+	b := must(signed.Sign(&peer.PeerRecord{PeerID: s.id, Seq: seq, Addrs: addrs}, s.key))
 	return wire.Record{Peer: wire.PeerID(s.id), Envelope: b}
 }
 

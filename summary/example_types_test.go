@@ -3,7 +3,6 @@ package summary_test
 import (
 	"bytes"
 	"crypto/ed25519"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -155,7 +154,7 @@ func ExampleFile() {
 		panic(err)
 	}
 	fmt.Println(h.N, "keys,", p.Parts(), "parts,", p.Contains(collection(7, 1)[0]))
-	f.Envelope[100]++
+	f.Envelope[len(f.Envelope)-1]++
 	_, err = f.Header()
 	fmt.Println(errors.Is(err, summary.ErrSignature))
 	_, err = summary.ParseFile([]byte("%PDF-1.4"))
@@ -166,7 +165,7 @@ func ExampleFile() {
 	// summary: file: neither a summary nor a delta
 }
 
-// signedFile returns the file of a summary, in an envelope as libp2p makes it.
+// signedFile returns the file of a summary, signed by an Ed25519 key.
 func signedFile(key ed25519.PrivateKey, n int) []byte {
 	public := "\x08\x01\x12\x20" + string(key.Public().(ed25519.PublicKey))
 	p, err := summary.Build(collection(0, n), summary.Header{
@@ -175,17 +174,9 @@ func signedFile(key ed25519.PrivateKey, n int) []byte {
 	if err != nil {
 		panic(err)
 	}
-	payload, _ := p.Header().AppendBinary(nil)
-	fields := func(b []byte, pairs ...string) []byte {
-		for i := 0; i < len(pairs); i += 2 {
-			b = binary.AppendUvarint(append(b, pairs[i]...), uint64(len(pairs[i+1])))
-			b = append(b, pairs[i+1]...)
-		}
-		return b
-	}
-	const domain, kind = "venn-summary-header", "/venn/summary-header"
-	signature := ed25519.Sign(key, fields(nil, "", domain, "", kind, "", string(payload)))
-	envelope := fields(nil, "\x0a", public, "\x12", kind, "\x1a", string(payload), "\x2a", string(signature))
+	envelope, _ := p.Header().Sign(func(message []byte) (publicKey, signature []byte, err error) {
+		return []byte(public), ed25519.Sign(key, message), nil
+	})
 	run, _ := p.Run(0, p.Parts())
 	return summary.File{Envelope: envelope, Run: run}.AppendBinary(nil)
 }

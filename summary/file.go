@@ -6,8 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-
-	"github.com/venn-p2p/venn/summary/internal/bitcode"
 )
 
 // File is the content of a .venn file or a pipe, as FORMAT.md specifies: a summary, or a delta if Delta is not nil.
@@ -84,72 +82,23 @@ func ParseFile(b []byte) (File, error) {
 	return f, nil
 }
 
-// Header verifies the signature, and that the signer is the origin, and returns the header in the envelope. It knows
-// only Ed25519 keys, which peers have by default: a key of another kind is ErrSignature. Other errors are those of
-// ParseHeader. It verifies one signature.
+// keyType begins an Ed25519 key in libp2p's protocol buffer.
+const keyType = "\x08\x01\x12\x20"
+
+// Header verifies the signature of the origin and returns the header in the envelope. It knows only Ed25519 keys, which
+// peers have by default: a key of another kind is ErrSignature. Other errors are those of ParseSigned. It verifies one
+// signature.
 func (f File) Header() (Header, error) {
-	payload, signer, err := openEnvelope(f.Envelope)
+	h, key, message, signature, err := ParseSigned(f.Envelope)
 	if err != nil {
 		return Header{}, err
 	}
-	h, err := ParseHeader(payload)
-	if err != nil {
-		return Header{}, err
-	}
-	if h.Origin != signer {
-		return Header{}, fmt.Errorf("summary: header of %x signed by %x: %w", h.Origin, signer, ErrSignature)
+	key, isEd25519 := bytes.CutPrefix(key, []byte(keyType))
+	switch {
+	case !isEd25519 || len(key) != ed25519.PublicKeySize:
+		return Header{}, fmt.Errorf("summary: signed header: no Ed25519 key: %w", ErrSignature)
+	case !ed25519.Verify(key, message, signature):
+		return Header{}, fmt.Errorf("summary: signed header: another signature: %w", ErrSignature)
 	}
 	return h, nil
-}
-
-// The fields of a libp2p envelope by an Ed25519 key, each after its tag.
-const (
-	envelopeKey       = "\x0a\x24" // tag and size of a field of 36 bytes: keyType and the key
-	keyType           = "\x08\x01\x12\x20"
-	envelopeType      = "\x12"
-	envelopePayload   = "\x1a"
-	envelopeSignature = "\x2a"
-	headerDomain      = "venn-summary-header"
-	headerType        = "/venn/summary-header"
-	identity          = "\x00\x24" // begins a peer id that contains the key, as for all keys this short
-)
-
-// openEnvelope verifies an envelope. It returns its payload, and the signer's peer id in raw bytes.
-func openEnvelope(b []byte) (payload []byte, signer string, err error) {
-	refused := func(why string) ([]byte, string, error) {
-		return nil, "", fmt.Errorf("summary: signed header: %s: %w", why, ErrSignature)
-	}
-	rest, ok := bytes.CutPrefix(b, []byte(envelopeKey+keyType))
-	if !ok || len(rest) < ed25519.PublicKeySize {
-		return refused("no Ed25519 key")
-	}
-	key, rest := ed25519.PublicKey(rest[:ed25519.PublicKeySize]), rest[ed25519.PublicKeySize:]
-	kind, rest := envelopeField(rest, envelopeType)
-	payload, rest = envelopeField(rest, envelopePayload)
-	signature, rest := envelopeField(rest, envelopeSignature)
-	if string(kind) != headerType || payload == nil || signature == nil || len(rest) != 0 {
-		return refused("not an envelope of a header")
-	}
-	var signed []byte
-	for _, field := range [][]byte{[]byte(headerDomain), kind, payload} {
-		signed = binary.AppendUvarint(signed, uint64(len(field)))
-		signed = append(signed, field...)
-	}
-	if !ed25519.Verify(key, signed, signature) {
-		return refused("another signature")
-	}
-	return payload, identity + keyType + string(key), nil
-}
-
-// envelopeField returns the field that b begins with, if it has the given tag, and the rest of b; else nil for both.
-func envelopeField(b []byte, tag string) (field, rest []byte) {
-	b, ok := bytes.CutPrefix(b, []byte(tag))
-	if !ok {
-		return nil, nil
-	}
-	size, used := bitcode.DecodeUvarint(b)
-	if used == 0 || size > uint64(len(b)-used) {
-		return nil, nil
-	}
-	return b[used : used+int(size)], b[used+int(size):]
 }

@@ -18,7 +18,6 @@ import (
 
 	"github.com/venn-p2p/venn/node/signed"
 
-	"github.com/libp2p/go-libp2p/core/record"
 	"github.com/urfave/cli/v3"
 	"golang.org/x/term"
 
@@ -125,11 +124,7 @@ func parseSummary(b []byte) (f *openedSummary, signature, err error) {
 	}
 	h, signature := signed.OpenHeader(file.Envelope)
 	if signature != nil {
-		e, err := record.UnmarshalEnvelope(file.Envelope)
-		if err != nil {
-			return nil, nil, signature
-		}
-		if h, err = summary.ParseHeader(e.RawPayload); err != nil {
+		if h, _, _, _, err = summary.ParseSigned(file.Envelope); err != nil {
 			return nil, nil, signature
 		}
 	}

@@ -91,7 +91,7 @@ func TestUnsigned(t *testing.T) {
 	var r inspected
 	noErr(t, json.Unmarshal([]byte(mustVenn(t, "summary", "inspect", "file", "--json")), &r))
 	b, _ := os.ReadFile("file")
-	b[r.Parts[0].Offset-10] ^= 1 // in the signature, the last field of the envelope
+	b[r.Parts[0].Offset-10] ^= 1 // in the signature, with which the signed header ends
 	noErr(t, os.WriteFile("file", b, 0o666))
 	code, stdout, stderr := venn("summary", "inspect", "file", "--json")
 	noErr(t, json.Unmarshal([]byte(stdout), &r))

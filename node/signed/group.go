@@ -11,7 +11,7 @@ import (
 // or the /48 of its first public IPv6 address. It returns "" without a public address, as in private networks. A peer
 // that claims another's addresses cannot be reached at them, and soon ranks last.
 func AddressGroup(r wire.Record) string {
-	for _, a := range read(r.Envelope).Addrs {
+	for _, a := range content(r.Envelope).Addrs {
 		ip, err := manet.ToIP(a)
 		if err != nil || !manet.IsPublicAddr(a) {
 			continue

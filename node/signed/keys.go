@@ -1,13 +1,13 @@
 package signed
 
 import (
+	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"errors"
 	"fmt"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
-	"github.com/libp2p/go-libp2p/core/record"
 )
 
 // ErrKey means that a key is of an unsupported kind. Some of these kinds take fifty times as long to verify.
@@ -28,18 +28,28 @@ func CheckKey(key crypto.PubKey) error {
 	return ErrKey
 }
 
-// consume verifies an envelope whose key is of a supported kind, and decodes the record in it. Errors match
-// ErrSignature.
-func consume(envelope []byte, into record.Record) (*record.Envelope, error) {
-	e, err := record.UnmarshalEnvelope(envelope)
-	if err == nil {
-		err = CheckKey(e.PublicKey)
-	}
-	if err == nil {
-		e, err = record.ConsumeTypedEnvelope(envelope, into)
-	}
+// verify returns ErrSignature unless a key of a supported kind, in libp2p's protocol buffer, has signed a message.
+func verify(key, message, signature []byte) error {
+	k, err := crypto.UnmarshalPublicKey(key)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrSignature, err)
+		return fmt.Errorf("%w: %w", ErrSignature, err)
 	}
-	return e, nil
+	if err := CheckKey(k); err != nil {
+		return fmt.Errorf("%w: %w", ErrSignature, err)
+	}
+	if canonical, err := crypto.MarshalPublicKey(k); err != nil || !bytes.Equal(canonical, key) {
+		return fmt.Errorf("%w: a key not of the canonical form", ErrSignature)
+	}
+	if ok, err := k.Verify(message, signature); err != nil || !ok {
+		return fmt.Errorf("%w: another signature", ErrSignature)
+	}
+	return nil
+}
+
+// sign returns the public key of a private one, in libp2p's protocol buffer, and its signature of a message.
+func sign(key crypto.PrivKey, message []byte) (public, signature []byte, err error) {
+	if public, err = crypto.MarshalPublicKey(key.GetPublic()); err == nil {
+		signature, err = key.Sign(message)
+	}
+	return public, signature, err
 }

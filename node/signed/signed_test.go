@@ -6,7 +6,6 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/peer"
-	"github.com/libp2p/go-libp2p/core/record"
 	ma "github.com/multiformats/go-multiaddr"
 )
 
@@ -36,11 +35,7 @@ func recordOf(t *testing.T, key crypto.PrivKey, addrs ...string) []byte {
 	for _, a := range addrs {
 		r.Addrs = append(r.Addrs, ma.StringCast(a))
 	}
-	e, err := record.Seal(&r, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return marshalled(t, e.Marshal)
+	return marshalled(t, func() ([]byte, error) { return Sign(&r, key) })
 }
 
 // marshalled returns bytes that something is written as.

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"math"
+	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -91,19 +92,43 @@ func (p Parts) fields(w *writer) {
 		return
 	}
 	w.bytes(2, p.Envelope)
-	w.bytes(3, p.Record)
+	shared := sharedKey(p.Envelope, p.Record)
+	if shared == 0 {
+		w.bytes(3, p.Record)
+	}
 	if len(p.Delta) > 0 {
 		w.bytes(7, p.Delta)
 	} else {
 		w.made(4, runBytes(p.Run), p.Run.AppendBinary)
 	}
 	w.bool(6, p.More)
+	if shared > 0 {
+		w.bytes(8, p.Record[shared:])
+	}
+}
+
+// joinRecord puts the key that p's header begins with before the rest of a record. A record that has the key itself is
+// malformed.
+func (p *Parts) joinRecord(d *decoder, rest []byte) {
+	switch id, header := summary.Signer(p.Envelope); {
+	case rest == nil:
+		if sharedKey(p.Envelope, p.Record) > 0 {
+			d.malformed("the key of header and record twice")
+		}
+	case id == "" || p.Record != nil:
+		d.malformed("a record without a key")
+	default:
+		key := p.Envelope[:len(p.Envelope)-len(header)]
+		if p.Record = slices.Concat(key, rest); len(p.Record) > MaxRecord {
+			d.fail(ErrLimit, "record of %d bytes, at most %d", len(p.Record), MaxRecord)
+		}
+	}
 }
 
 // ParseParts decodes a whole message of at most limit bytes (MaxParts, MaxPartsRPC or MaxSample).
 func ParseParts(b []byte, limit int) (Parts, error) {
 	var p Parts
-	var run []byte
+	var run, keyless []byte
 	d := decode("parts", b, limit)
 	for d.next() {
 		switch d.num {
@@ -119,8 +144,11 @@ func ParseParts(b []byte, limit int) (Parts, error) {
 			p.More = d.bool()
 		case 7:
 			p.Delta = d.bytes(1, limit)
+		case 8:
+			keyless = d.bytes(1, MaxRecord)
 		}
 	}
+	p.joinRecord(&d, keyless)
 	if p.Delta != nil && run != nil {
 		d.malformed("a delta and a run")
 	}

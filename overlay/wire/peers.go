@@ -167,7 +167,7 @@ func ParseNames(b []byte) (Names, error) {
 		case 1:
 			n.Depth = d.int(space.MaxDepth)
 		case 2:
-			n.Peers = append(n.Peers, Named{Record: Record{Envelope: d.element(len(n.Peers), MaxNamed, 1, MaxRecord)}})
+			n.Peers = append(n.Peers, Named{Record: RecordOf(d.element(len(n.Peers), MaxNamed, 1, MaxRecord))})
 		case 3:
 			depths = d.bytes(1, MaxNamed)
 		case 4:

@@ -11,6 +11,7 @@ import (
 	"math"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -54,7 +55,7 @@ var kinds = []kind{
 	{"inquiry-meet", MaxInquiry, Inquiry{Depth: 7, Meet: 0x1122334455667788, Least: 1000}, parser(ParseInquiry)},
 	{"names", MaxNames, Names{
 		Depth:   5,
-		Peers:   []Named{{Record: Record{Envelope: []byte{1, 2, 3}}, Depth: 3}, {Record: Record{Envelope: []byte{4}}}},
+		Peers:   []Named{{Record: RecordOf([]byte{1, 2, 3}), Depth: 3}, {Record: RecordOf([]byte{4})}},
 		Similar: []Parts{{Envelope: []byte("header"), Record: []byte("record"), Run: summary.Run{Parts: [][]byte{{1, 2}}}}},
 	}, parser(ParseNames)},
 	{"hello-tail-streams", MaxHello, Hello{Origins: 1, Session: 1, Tails: true}, parser(ParseHello)},
@@ -88,6 +89,7 @@ var kinds = []kind{
 	{"answer", MaxAnswer, Answer{
 		Records: []Record{{Peer: "dave", Envelope: []byte{9}}}, Messages: 5, Final: true,
 	}, parser(ParseAnswer)},
+	{"answer-keys", MaxAnswer, Answer{Records: []Record{RecordOf([]byte{2, 8, 1, 9})}, Final: true}, parser(ParseAnswer)},
 	{"parts-request", MaxPartsRequest, PartsRequest{Group: group.ID{1, 15: 2}, First: 3, End: 300}, parser(ParsePartsRequest)},
 	{"parts-request-given", MaxPartsRequest, PartsRequest{
 		Group: group.ID{1, 15: 2}, First: 3, End: 30, Given: Given{group.ID{3, 15: 4}, 258},
@@ -95,6 +97,9 @@ var kinds = []kind{
 	{"parts", MaxParts, Parts{
 		Envelope: []byte{4, 5}, Record: []byte{6},
 		Run: summary.Run{Parts: [][]byte{{7, 8, 9}, {10}}, Next: [sha256.Size]byte{31: 11}},
+	}, parser(func(b []byte) (Parts, error) { return ParseParts(b, MaxParts) })},
+	{"parts-of-one-key", MaxParts, Parts{
+		Envelope: []byte{2, 8, 1, 4, 5}, Record: []byte{2, 8, 1, 6}, Run: summary.Run{Parts: [][]byte{{7, 8, 9}}},
 	}, parser(func(b []byte) (Parts, error) { return ParseParts(b, MaxParts) })},
 	{"parts-more", MaxParts, Parts{
 		Run: summary.Run{First: 2, Parts: [][]byte{{7, 8, 9}}, Next: [sha256.Size]byte{31: 11}}, More: true,
@@ -236,6 +241,7 @@ func varint(num protowire.Number, v uint64) []byte {
 
 func TestRefused(t *testing.T) {
 	long := func(n int) []byte { return make([]byte, n) }
+	signed := []byte{2, 8, 1, 7} // key 0801
 	item := append(field(1, long(16)), field(2, []byte{1})...)
 	for _, c := range []struct {
 		name, kind string
@@ -276,6 +282,11 @@ func TestRefused(t *testing.T) {
 		{"part 65536", "parts-request", append(field(1, long(16)), varint(3, 65536)...), ErrLimit},
 		{"envelope of 1025 bytes", "parts", field(2, long(1025)), ErrLimit},
 		{"nothing", "parts", nil, summary.ErrMalformed},
+		{"key of header and record twice", "parts", append(field(2, signed), field(3, signed)...), ErrMalformed},
+		{"two records", "parts", slices.Concat(field(2, signed), field(3, []byte{6}), field(8, []byte{6})), ErrMalformed},
+		{"record without a key", "parts", append(field(2, []byte{9, 8}), field(8, []byte{6})...), ErrMalformed},
+		{"record of 2049 bytes with its key", "parts", append(field(2, signed), field(8, long(2046))...), ErrLimit},
+		{"peer of its record", "hello", field(7, append(field(1, []byte(RecordOf(signed).Peer)), field(2, signed)...)), ErrMalformed},
 		{"half a group", "catalogue", field(1, long(8)), ErrMalformed},
 		{"too few numbers", "catalogue", field(1, long(16)), ErrMalformed},
 		{"too many numbers", "catalogue", append(field(1, long(16)), field(2, []byte{1, 1})...), ErrMalformed},

@@ -6,9 +6,9 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/peer"
-	"github.com/libp2p/go-libp2p/core/record"
 	ma "github.com/multiformats/go-multiaddr"
 
+	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/misdeed"
@@ -49,10 +49,6 @@ func Record(key crypto.PrivKey, addrs []ma.Multiaddr) (wire.Record, error) {
 	if err != nil {
 		return wire.Record{}, err
 	}
-	e, err := record.Seal(peer.PeerRecordFromAddrInfo(peer.AddrInfo{ID: id, Addrs: addrs}), key)
-	if err != nil {
-		return wire.Record{}, err
-	}
-	b, err := e.Marshal()
+	b, err := signed.Sign(peer.PeerRecordFromAddrInfo(peer.AddrInfo{ID: id, Addrs: addrs}), key)
 	return wire.Record{Peer: wire.PeerID(id), Envelope: b}, err
 }

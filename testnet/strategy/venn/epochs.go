@@ -16,9 +16,9 @@ import (
 const (
 	reserve = 64 // sequence numbers reserved on disk at a time; a restart loses the unused ones
 
-	envelopeOverhead = 36 + 64 + 2 + 24 // bytes of key, signature, type and lengths in a signed libp2p envelope
-	recordOverhead   = 190              // bytes of a signed PeerRecord of two addresses, without the peer id
-	peerIDBytes      = 38               // bytes of a peer id made from an Ed25519 key
+	keyBytes    = 36 // bytes of an Ed25519 key in libp2p's protocol buffer
+	recordBytes = 94 // bytes of a signed PeerRecord of two addresses behind its key
+	peerIDBytes = 38 // bytes of a peer id made from an Ed25519 key
 )
 
 // origin is a peer as the origin of summaries. Its epochs have the same parts while its collection stays as it is.
@@ -93,19 +93,25 @@ func (r *run) build(p strategy.ID, keys []summary.Fingerprint, of summary.Header
 // sealed returns a peer's summary as it is sent: the header with the bytes of a signature, and the peer's record. It
 // panics on an error, which the run's keys cannot cause.
 func sealed(p strategy.ID, stream *summary.Prefix, err error) *epoch {
-	var header []byte
+	var envelope []byte
 	if err == nil {
-		header, err = stream.Header().AppendBinary(nil)
+		envelope, err = stream.Header().Sign(func([]byte) (key, signature []byte, err error) {
+			return keyOf(p), make([]byte, signatureBytes), nil
+		})
 	}
 	if err != nil {
 		panic(err)
 	}
-	envelope := append(header, make([]byte, envelopeOverhead)...)
 	return &epoch{Claim: misdeed.Claim{Stream: stream, Envelope: envelope, Record: recordOf(p)}}
 }
 
 // recordOf returns the bytes of a peer's signed record.
-func recordOf(p strategy.ID) []byte { return append(make([]byte, recordOverhead), peerID(p)...) }
+func recordOf(p strategy.ID) []byte {
+	return append(append([]byte{keyBytes}, keyOf(p)...), make([]byte, recordBytes)...)
+}
+
+// keyOf returns the bytes of a peer's public key.
+func keyOf(p strategy.ID) []byte { return []byte(peerID(p)[peerIDBytes-keyBytes:]) }
 
 // twin returns a peer's second summary under the number of an epoch, without one of its keys.
 func (r *run) twin(p strategy.ID, e *epoch) *epoch {
@@ -140,7 +146,9 @@ var allNames = sync.OnceValue(func() string {
 })
 
 func appendName(b []byte, p strategy.ID) []byte {
-	return binary.BigEndian.AppendUint32(append(b, make([]byte, peerIDBytes-4)...), uint32(p))
+	b = append(b, make([]byte, peerIDBytes-4)...)
+	b[len(b)-keyBytes+4-1] = keyBytes
+	return binary.BigEndian.AppendUint32(b, uint32(p))
 }
 
 // idOf returns the peer of a name.
@@ -153,9 +161,10 @@ func openHeader(envelope []byte) (summary.Header, error) {
 	if envelope[len(envelope)-1] != right {
 		return summary.Header{}, errSignature
 	}
-	return summary.ParseHeader(envelope[:len(envelope)-envelopeOverhead])
+	h, _, _, _, err := summary.ParseSigned(envelope)
+	return h, err
 }
 
 func openRecord(envelope []byte) (wire.PeerID, error) {
-	return peerID(strategy.ID(binary.BigEndian.Uint32(envelope[len(envelope)-4:]))), nil
+	return wire.RecordOf(envelope).Peer, nil
 }

@@ -65,7 +65,7 @@ func TestMadeUpPeersAreOffered(t *testing.T) {
 		t.Fatalf("said %+v", host.sent)
 	}
 	said.Records = nil
-	least := h.liar.Ghosts * recordOverhead
+	least := h.liar.Ghosts * recordBytes
 	if more := host.sent.Bytes - opens(wire.Hello(said)); more < least {
 		t.Errorf("the records take %d bytes, want %d and more", more, least)
 	}
