@@ -5,7 +5,10 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/protocol"
 
+	"github.com/venn-p2p/venn/node/core"
+	"github.com/venn-p2p/venn/node/internal/limits"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
@@ -53,6 +56,49 @@ func answerAll(l *loop, r reply) {
 		l.answer(event.Answer{Request: id, Answer: wire.Answer{Records: []wire.Record{{Peer: wire.PeerID(p)}}}})
 	}
 	l.answer(event.Answer{Request: id, Answer: wire.Answer{Final: true}})
+}
+
+// TestRefusalIsNoAnswer: a question for which the asker lacks credit is not answered, for an empty answer would say that
+// nobody holds the key, or that there are no peers. With credit, each is.
+func TestRefusalIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		id       protocol.ID
+		question func(i int) wire.Message
+	}{
+		{QueryID, func(i int) wire.Message {
+			return wire.Query{Kind: wire.Search, Nonce: uint64(i), Origin: "origin", Key: []byte("k"), Want: 1, Within: time.Second}
+		}},
+		{QueryID, func(int) wire.Message {
+			return wire.Query{Kind: wire.Candidates, Key: []byte("k"), Want: 1, Within: time.Second}
+		}},
+		{PeersID, func(int) wire.Message { return wire.Inquiry{Near: true} }},
+	} {
+		for _, credit := range []float64{1e-6, 1} {
+			n := newNode(t, WithLimits(limits.Limits{Core: func(of *core.Config) {
+				of.Routing.Limits.Work = credit
+				if credit < 1 {
+					of.Overlay.Up = 1000 // bit/s
+				}
+			}}))
+			other := newNode(t) // to be named
+			add(t, other, []byte("other"))
+			connect(t, other, n)
+			eventually(t, "there is somebody to name", func() bool { return knows(n, other) })
+			r := newRaw(t, n)
+			refused := 0
+			for i := range 10 {
+				if answer, err := r.exchange(n, c.id, frame(c.question(i).Append(nil))); err != nil {
+					refused++
+				} else if len(answer) == 0 {
+					t.Errorf("%s: the end of the stream is no refusal", c.id)
+				}
+			}
+			if (refused > 0) != (credit < 1) {
+				t.Errorf("%s %T with credit for %g: %d of 10 are refused", c.id, c.question(0), credit, refused)
+			}
+		}
+	}
 }
 
 // TestMalformedHaveAnswer: an answer of have that cannot be read is its sender's fault, as of other questions.

@@ -19,7 +19,8 @@ import (
 // maxWithin is the longest time for which this node works on another peer's query, even if the query allows more.
 const maxWithin = 60 * time.Second
 
-// reply is the queue of the core's answers for a waiting stream. The loop closes the channel after the last answer.
+// reply is the queue of the core's answers for a waiting stream. The loop closes the channel after the last answer. A
+// nil answer refuses the question.
 type reply struct {
 	answers chan wire.Message
 	gone    context.Context // ends when the stream no longer waits
@@ -131,6 +132,9 @@ func (n *Node) relay(s *streams.Stream, q asked, answers int, within time.Durati
 		case m, ok := <-q.reply.answers:
 			if !ok {
 				return nil
+			}
+			if m == nil {
+				return streams.ErrBusy
 			}
 			var err error
 			if a, search := m.(wire.Answer); search {

@@ -37,13 +37,18 @@ func (o *Overlay) onInquiry(now time.Duration, in event.Asked, q wire.Inquiry) {
 	}
 }
 
-// answer sends names to an asker, or no names if the asker's share of our line is used up. It returns false then.
+// answer sends names to an asker, or refuses if the asker's share of our line is used up. It returns false then. A hello
+// for which there is no room is answered without names.
 func (o *Overlay) answer(now time.Duration, in event.Asked, names wire.Names) bool {
-	had := o.exchange.Serve(now, in, exchange.Cost(names))
-	if !had {
-		names = wire.Names{Depth: o.region.Vouched()}
+	had, a := o.exchange.Serve(now, in, exchange.Cost(names)), event.Answer{Request: in.Request}
+	_, greets := in.Question.(wire.Hello)
+	switch {
+	case had:
+		a.Answer = names
+	case greets:
+		a.Answer = wire.Names{Depth: names.Depth}
 	}
-	o.effects.Emit(event.Answer{Request: in.Request, Answer: names})
+	o.effects.Emit(a)
 	return had
 }
 

@@ -28,8 +28,8 @@
 //   - one goroutine (or event loop) calls Step; time never goes back;
 //   - every [event.Ask] is answered by [event.Answered], with an answer or without one. A
 //     lost answer costs only time: the machine has time limits of its own;
-//   - every [event.Asked] is answered by [event.Answer] effects of the same Request, the last of them Final, and by
-//     nothing after it;
+//   - every [event.Asked] is answered by [event.Answer] effects of the same Request, the last of them Final or a
+//     refusal, and by nothing after it;
 //   - an [event.Wake] is followed by an [event.Tick] at that time or later; a later Wake replaces it;
 //   - deadlines are instants on this core's clock: a message carries the time that is left;
 //   - addresses of a record are dialled only after its signature was verified.

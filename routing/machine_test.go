@@ -328,7 +328,8 @@ func (d *driver) check(e event.Effect) {
 		if final, known := d.served[e.Request]; !known || final {
 			d.fail("answer to nothing, or after the final one: %v", e)
 		}
-		d.served[e.Request] = e.Answer.(wire.Answer).Final
+		a, served := e.Answer.(wire.Answer)
+		d.served[e.Request] = !served || a.Final
 	case event.Wake:
 		if e.At <= d.now {
 			d.fail("wakes in the past at %v: %v", d.now, e)

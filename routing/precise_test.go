@@ -117,7 +117,7 @@ func TestPreciseAfterRanges(t *testing.T) {
 	}
 }
 
-// TestRefusedCounts: a linked peer that knows all more precisely has no time for names. Its empty answer does not count for
+// TestRefusedCounts: a linked peer that knows all more precisely has no time for names. Its refusal does not count for
 // everybody, and it has denied nobody.
 func TestRefusedCounts(t *testing.T) {
 	net, poor := informed("a", "b")
@@ -144,7 +144,7 @@ func TestRefusedCounts(t *testing.T) {
 	poor.Judged = nil
 	s, _ = find(net, poor, wire.All)
 	for _, r := range s.Explain {
-		if r.Peer == busy && r.Why == routing.Contact && r.Range.Depth() == 0 {
+		if r.Peer == busy && r.Why == routing.Contact && r.Ranged && r.Range.Depth() == 0 {
 			t.Errorf("a refusal counts for %v", r.Range)
 		}
 	}

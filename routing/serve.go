@@ -34,6 +34,7 @@ type request struct {
 	from   wire.PeerID
 	who    admission.Principal // that peer as a principal
 	slot   *admission.Slot
+	ousted bool          // the place went to another search
 	passed []wire.PeerID // providers sent or about to be
 	queue  []wire.Record // providers not yet sent
 }
@@ -46,26 +47,30 @@ func (q *search) owner() admission.Principal {
 	return q.serves.who
 }
 
-// asked serves a peer's request. A malformed or excessive request is answered empty at once.
+// asked serves a peer's request. A malformed request is answered empty at once. An excessive one is refused, for an
+// empty answer would say that nobody holds the key.
 func (r *Router) asked(in event.Asked) {
 	r.lives(in.From)
 	q, ok := in.Question.(wire.Query)
 	who := in.Who(slices.Contains(r.view.Linked(), in.From))
-	ok = ok && len(q.Key) > 0 && len(q.Key) <= MaxKey && q.Mode <= wire.All && r.gate.Admit(r.now, who, messageWork)
-	a := wire.Answer{Final: true}
+	ok = ok && len(q.Key) > 0 && len(q.Key) <= MaxKey && q.Mode <= wire.All
+	a := event.Answer{Request: in.Request}
 	switch {
+	case ok && !r.gate.Admit(r.now, who, messageWork):
+	case !ok && q.Kind == wire.Candidates:
+		a.Answer = wire.Answer{Final: true, Depth: space.MaxDepth} // depth 0 would deny that any peer holds the key
 	case q.Kind == wire.Candidates:
-		a.Depth = space.MaxDepth // depth 0 would deny that any peer holds the key
-		if !ok {
-			break
-		}
 		if names := r.candidatesFor(in.From, q); r.gate.Admit(r.now, who, nameWork*time.Duration(len(names))) {
-			a.Records, a.Depth = names, r.view.Precise().Depth()
+			a.Answer = wire.Answer{Final: true, Records: names, Depth: r.view.Precise().Depth()}
 		}
-	case ok && q.Kind == wire.Search && r.search(in, q, who):
-		return
+	case ok && q.Kind == wire.Search && r.mayOpen(in.From, q):
+		if r.search(in, q, who) {
+			return
+		}
+	default:
+		a.Answer = wire.Answer{Final: true}
 	}
-	r.emit(event.Answer{Request: in.Request, Answer: a})
+	r.emit(a)
 }
 
 // candidatesFor names peers that may hold the key: this node if it does, then the matches of the directory, likeliest
@@ -123,20 +128,23 @@ func (r *Router) nameOf(from wire.PeerID, q wire.Query) sighting {
 	return sighting{from, q.Origin, q.Nonce}
 }
 
-// search opens a query on a peer's behalf, within its budget and ours. It returns false, and does nothing, for a
-// repeat, for a search whose time is over, and if there is no place for it. A search that loses its place ends with the
-// holders found.
+// mayOpen returns false for a repeat of a search, and for one whose time is over.
+func (r *Router) mayOpen(from wire.PeerID, q wire.Query) bool {
+	return q.Origin != r.cfg.Self && q.Within > 0 && !r.seen.Has(r.nameOf(from, q))
+}
+
+// search opens a query on a peer's behalf, within its budget and ours. It returns false, and does nothing, if there is
+// no place for it. A search that loses its place ends with the holders found, or is refused if there are none.
 func (r *Router) search(in event.Asked, q wire.Query, who admission.Principal) bool {
-	name := r.nameOf(in.From, q)
-	if q.Origin == r.cfg.Self || q.Within <= 0 || r.seen.Has(name) {
-		return false
-	}
 	var s *search
-	slot := r.gate.Take(who, func() { r.end(s, OutOfTime) })
+	slot := r.gate.Take(who, func() {
+		s.serves.ousted = true
+		r.end(s, OutOfTime)
+	})
 	if slot == nil {
 		return false
 	}
-	r.seen.Add(name)
+	r.seen.Add(r.nameOf(in.From, q))
 	s = &search{
 		Query: Query{
 			ID: MaxQueryID + r.requests, Key: slices.Clone(q.Key), Mode: q.Mode, Want: max(q.Want, 1),
@@ -212,10 +220,14 @@ func (r *Router) nameUnasked(q *search) {
 	}
 }
 
-// finishServing sends the last answer.
+// finishServing sends the last answer, or a refusal.
 func (r *Router) finishServing(q *search) {
 	s := q.serves
 	s.slot.Release()
 	r.gate.Charge(r.now, s.who, messageWork*time.Duration(q.spent))
-	r.emit(event.Answer{Request: s.number, Answer: wire.Answer{Records: s.queue, Messages: q.spent, AsOf: q.age(r.now), Final: true}})
+	a := event.Answer{Request: s.number}
+	if !s.ousted || len(s.passed) > 0 {
+		a.Answer = wire.Answer{Records: s.queue, Messages: q.spent, AsOf: q.age(r.now), Final: true}
+	}
+	r.emit(a)
 }

@@ -37,10 +37,10 @@ func (a Asked) Who(linked bool) admission.Principal {
 	return admission.Principal{Peer: string(a.From), Group: a.Group, Linked: linked}
 }
 
-// Answer answers an [Asked]. If it carries a wire.Answer that is not final, more follow.
+// Answer answers an [Asked], or refuses it. If it carries a wire.Answer that is not final, more follow.
 type Answer struct {
 	Request uint64
-	Answer  wire.Message
+	Answer  wire.Message // nil: refused, for want of credit or of a place. The asker must not take that for a "no"
 }
 
 // For returns the machine that asked, and the core.

@@ -289,7 +289,10 @@ func described(now time.Duration, what any) any {
 		}
 		return s
 	case event.Answer:
-		a := e.Answer.(wire.Answer)
+		a, served := e.Answer.(wire.Answer)
+		if !served {
+			return fmt.Sprintf("Answer #%d refused", e.Request)
+		}
 		return fmt.Sprintf("Answer #%d %s messages=%d%s%s", e.Request, peers(a.Records), a.Messages, unlessZero(" as of ", a.AsOf), final(a.Final))
 	case event.Outcome:
 		return fmt.Sprintf("Outcome %s hits=%d misses=%d", e.Peer, e.Hits, e.Misses)
@@ -461,7 +464,11 @@ func (n *Node) answer(e event.Answer) {
 	}
 	p := net.requests[e.Request]
 	net.at(net.RTT/2, func() {
-		a := e.Answer.(wire.Answer)
+		a, served := e.Answer.(wire.Answer)
+		if !served {
+			net.Step(p.asker.ID, event.Answered{Ask: p.ask})
+			return
+		}
 		if n.Boasts && p.ask.Question.(wire.Query).Kind == wire.Candidates {
 			a.Records = nil
 		}

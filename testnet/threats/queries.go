@@ -297,7 +297,7 @@ func popular(cfg routing.Config) float64 {
 			Request: 1<<40 + i, From: "stranger", Question: wire.Query{Kind: wire.Candidates, Key: []byte("k"), Mode: wire.All},
 		})
 		for _, e := range effects {
-			if a, ok := e.(event.Answer); ok {
+			if a, ok := e.(event.Answer); ok && a.Answer != nil {
 				named += len(a.Answer.(wire.Answer).Records)
 			}
 		}

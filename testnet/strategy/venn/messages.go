@@ -88,7 +88,12 @@ const (
 func opens(m wire.Message) int { return streamBytes + protowire.SizeBytes(m.Size()) }
 
 // follows returns the size in bytes of a message on a stream that is open.
-func follows(m wire.Message) int { return strategy.Overhead + protowire.SizeBytes(m.Size()) }
+func follows(m wire.Message) int {
+	if m == nil { // the stream is reset
+		return strategy.Overhead
+	}
+	return strategy.Overhead + protowire.SizeBytes(m.Size())
+}
 
 // receive handles a message by its type.
 func (v *node) receive(now time.Duration, from strategy.ID, m strategy.Message) {
