@@ -58,6 +58,21 @@ func (g *Gate) Admit(now time.Duration, p Principal, work time.Duration) bool {
 	return g.of(p).work.admit(now, p, work.Seconds(), false)
 }
 
+// Wait returns the time after which to ask for refused work again: when the principal has the credit if shares stay, but
+// about [window] at most, for they may change.
+func (g *Gate) Wait(p Principal, work time.Duration) time.Duration {
+	pool := g.of(p).work
+	group, known := pool.users.Peek(p.group())
+	if !known {
+		return 0
+	}
+	lacks := group.lacks(work.Seconds(), pool.level)
+	if peer, known := group.peers.users.Peek(p.Peer); known {
+		lacks = max(lacks, peer.lacks(work.Seconds(), group.peers.level))
+	}
+	return time.Duration(min(window.Seconds(), lacks)*float64(time.Second)) + time.Millisecond
+}
+
 // Charge counts work that was done for a principal against its share. It is for work whose amount nobody can know
 // before. now must not go back.
 func (g *Gate) Charge(now time.Duration, p Principal, work time.Duration) {
@@ -78,7 +93,7 @@ func (p *pool) admit(now time.Duration, who Principal, work float64, was bool) b
 	group.fill(now, p.level)
 	group.peers.spread(now, p.level)
 	peer.fill(now, group.peers.level)
-	if !was && (!group.may(work, p.level) || !peer.may(work, group.peers.level)) {
+	if !was && (group.lacks(work, p.level) > 0 || peer.lacks(work, group.peers.level) > 0) {
 		return false
 	}
 	group.credit -= work

@@ -55,6 +55,38 @@ func TestNobodyIsRefusedWithoutNeed(t *testing.T) {
 	}
 }
 
+// TestWaitIsEnough: who asks again after the time of Wait is seldom refused again, and all together have what there is.
+func TestWaitIsEnough(t *testing.T) {
+	g := New(Config{Links: Pool{Work: 1}, Strangers: Pool{Work: .25}})
+	type waiter struct {
+		who   Principal
+		work  time.Duration
+		again time.Duration
+	}
+	var all []*waiter
+	for i := range 12 {
+		all = append(all, &waiter{who: Principal{Peer: fmt.Sprint(i), Group: fmt.Sprint(i % 5)}, work: ms << (i % 6)})
+	}
+	asked, had, done := 0, 0, time.Duration(0)
+	for now := time.Duration(0); now < time.Minute; now += ms {
+		for _, w := range all {
+			if now < w.again {
+				continue
+			}
+			asked++
+			if g.Admit(now, w.who, w.work) {
+				had++
+				done += w.work
+			} else {
+				w.again = now + g.Wait(w.who, w.work)
+			}
+		}
+	}
+	if asked > 3*had || done < 14*time.Second || done > 17*time.Second {
+		t.Errorf("asked %d times and had %d, %v in a minute, of 15 s", asked, had, done)
+	}
+}
+
 // TestFloods: k identities of k/8 groups ask for a hundred times of what there is. An honest stranger that asks for less
 // than an equal share of a group gets at least nine tenths of it, an honest link all, and no more is done than the pool has.
 func TestFloods(t *testing.T) {

@@ -113,6 +113,11 @@ func (u *user) fill(now time.Duration, level float64) {
 	u.filled, u.fresh = now, math.IsInf(level, 1)
 }
 
-// may reports whether the credit is enough for work. For work above a window's worth the credit of a window is
-// enough; the rest becomes a debt.
-func (u *user) may(work, level float64) bool { return u.credit >= min(work, level*window.Seconds()) }
+// lacks returns the seconds until the credit is enough for work, at a level; 0 if it is. For work above a window's worth
+// the credit of a window is enough; the rest becomes a debt.
+func (u *user) lacks(work, level float64) float64 {
+	if need := min(work, level*window.Seconds()); u.credit < need {
+		return (need - u.credit) / level
+	}
+	return 0
+}

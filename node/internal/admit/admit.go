@@ -147,11 +147,20 @@ func (s *Stream) Linked() bool { return s.t.linked(peer.ID(s.who.Peer)) }
 // Pay reports whether work may be done now for the peer that opened the stream. If so, it charges the peer for the
 // work.
 func (s *Stream) Pay(work time.Duration) bool {
+	paid, _ := s.pay(work)
+	return paid
+}
+
+// pay does what Pay does. If the peer cannot pay, it also returns the time after which to try again.
+func (s *Stream) pay(work time.Duration) (paid bool, wait time.Duration) {
 	who := s.who
 	who.Linked = s.Linked() // linked now: a stream may last longer than a link
 	s.t.mu.Lock()
 	defer s.t.mu.Unlock()
-	return s.t.gate.Admit(time.Since(s.t.start), who, work)
+	if s.t.gate.Admit(time.Since(s.t.start), who, work) {
+		return true, 0
+	}
+	return false, s.t.gate.Wait(who, work)
 }
 
 // Reading returns the price of bytes that were read from the stream: 0 if a [Muxer] charges for them.
@@ -162,15 +171,16 @@ func (s *Stream) Reading(bytes int) time.Duration {
 	return time.Duration(bytes) * Byte
 }
 
-// payPause is the time between two attempts to pay.
-const payPause = 10 * time.Millisecond
-
 // PayLate waits until the work may be done, and charges the peer for it. If ctx ends first, it returns the error of
 // ctx.
 func (s *Stream) PayLate(ctx context.Context, work time.Duration) error {
-	for work > 0 && !s.Pay(work) {
+	for work > 0 {
+		paid, wait := s.pay(work)
+		if paid {
+			break
+		}
 		select {
-		case <-time.After(payPause):
+		case <-time.After(wait):
 		case <-ctx.Done():
 			return ctx.Err()
 		}
