@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"net"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -11,10 +12,10 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
 )
 
-// Muxer is libp2p's yamux, except that the other end pays for what it sends on its own streams before this end reads
-// it. If it sends more than its share, the connection is not read for a while. Yamux has windows for streams, but none
-// for a connection. Without payment, bytes of streams that nobody reads, or that are refused, would take memory and
-// time as fast as they arrive.
+// Muxer is libp2p's yamux, except that the other end pays for what it sends before this end reads it. Only what this end
+// has asked for is free: the window of each stream that it opens. If the other end sends more than its share, the
+// connection is not read for a while. Yamux has windows for streams, but none for a connection. Without payment, frames
+// of streams that nobody reads, that are refused or that are not open would take memory and time as fast as they arrive.
 type Muxer struct{ *yamux.Transport }
 
 // Times without a byte after which an end pings. The end that has dialled pings first, and the other end only if no
@@ -65,16 +66,19 @@ func (c billedConn) As(target any) bool {
 	return c.MuxedConn.As(target)
 }
 
-// billed is the connection below yamux. One goroutine reads it.
+// billed is the connection below yamux. One goroutine reads it, and one writes it.
 type billed struct {
 	net.Conn
 	by     atomic.Pointer[Stream] // the principal that pays; nil: nobody pays yet
 	ctx    context.Context        // ends when the connection is closed
 	stop   context.CancelFunc
 	theirs uint32 // lowest bit of the ids of streams that the other end opens
-	head   []byte // header bytes read so far of the next frame
-	left   uint32 // bytes of the current frame's body that were not read yet
-	owed   time.Duration
+	read   frames
+	wrote  frames
+	owed   time.Duration // price of the frames that were read last
+
+	mu   sync.Mutex
+	free time.Duration // price of the frames that this end has asked for, and that have not come
 }
 
 // Read first waits until the peer can pay for the frames whose headers were read before, and charges it. Then it
@@ -87,8 +91,14 @@ func (b *billed) Read(p []byte) (int, error) {
 	}
 	b.owed = 0
 	k, err := b.Conn.Read(p)
-	b.follow(p[:k])
+	b.read.follow(p[:k], b.came)
 	return k, err
+}
+
+// Write writes frames. What they ask for is free.
+func (b *billed) Write(p []byte) (int, error) {
+	b.wrote.follow(p, b.asked)
+	return b.Conn.Write(p)
 }
 
 // Close closes the connection, and ends a wait of Read.
@@ -97,36 +107,84 @@ func (b *billed) Close() error {
 	return b.Conn.Close()
 }
 
-// The header of a yamux frame: version, type, flags (2 bytes), stream (4), length (4). Only a data frame has a body.
+// The header of a yamux frame: version, type, flags (2 bytes), stream (4), length (4). Only a data frame has a body. The
+// length of a window update is the number of bytes by which the window grows.
 const (
-	headBytes = 12
-	dataFrame = 0
-	synFlag   = 1 // set in a stream's first frame
+	headBytes   = 12
+	dataFrame   = 0
+	windowFrame = 1
+	synFlag     = 1         // set in a stream's first frame
+	firstWindow = 256 << 10 // window of a new stream
 )
 
-// follow adds the price of the frames in p to what is owed.
-func (b *billed) follow(p []byte) {
+const (
+	// freeByte is the price of a byte that was asked for, in a frame of 200 bytes: half of it is the frame's.
+	freeByte = 2 * Byte
+	// mostFree bounds what may come for nothing: 50 MB. Few of the bytes that a stream may bring come, and what is left
+	// adds up.
+	mostFree = 10 * time.Second
+)
+
+// came adds the price of a frame to what is owed, unless the frame was asked for.
+func (b *billed) came(kind, flags byte, stream, length uint32) {
+	price := Frame
+	if kind == dataFrame {
+		price += time.Duration(length) * Byte
+	}
+	if stream == 0 || stream&1 == b.theirs {
+		b.owed += price
+		if flags&synFlag != 0 {
+			b.owed += Begin
+		}
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.owed += max(0, price-b.free)
+	b.free = max(0, b.free-price)
+}
+
+// asked makes what a frame of this end asks for free.
+func (b *billed) asked(kind, flags byte, stream, length uint32) {
+	if stream == 0 || stream&1 == b.theirs {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if flags&synFlag != 0 {
+		b.free += firstWindow * freeByte
+	}
+	if kind == windowFrame {
+		b.free += time.Duration(length) * freeByte
+	}
+	b.free = min(b.free, mostFree)
+}
+
+// frames follows the frames of one direction of a connection.
+type frames struct {
+	head []byte // header bytes of the next frame so far
+	left uint32 // bytes of the current frame's body that are still to come
+}
+
+// follow calls take for each frame whose header ends in p.
+func (f *frames) follow(p []byte, take func(kind, flags byte, stream, length uint32)) {
 	for len(p) > 0 {
-		if b.left > 0 {
-			k := min(b.left, uint32(len(p)))
-			b.left -= k
+		if f.left > 0 {
+			k := min(f.left, uint32(len(p)))
+			f.left -= k
 			p = p[k:]
 			continue
 		}
-		k := min(headBytes-len(b.head), len(p))
-		b.head, p = append(b.head, p[:k]...), p[k:]
-		if len(b.head) < headBytes {
+		k := min(headBytes-len(f.head), len(p))
+		f.head, p = append(f.head, p[:k]...), p[k:]
+		if len(f.head) < headBytes {
 			return
 		}
-		if b.head[1] == dataFrame {
-			b.left = binary.BigEndian.Uint32(b.head[8:])
+		kind, length := f.head[1], binary.BigEndian.Uint32(f.head[8:])
+		if kind == dataFrame {
+			f.left = length
 		}
-		if stream := binary.BigEndian.Uint32(b.head[4:]); stream == 0 || stream&1 == b.theirs {
-			b.owed += Frame + time.Duration(b.left)*Byte
-			if b.head[3]&synFlag != 0 {
-				b.owed += Begin
-			}
-		}
-		b.head = b.head[:0]
+		take(kind, f.head[3], binary.BigEndian.Uint32(f.head[4:]), length)
+		f.head = f.head[:0]
 	}
 }

@@ -3,6 +3,7 @@ package admit
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"net"
@@ -98,12 +99,7 @@ func TestSendersPay(t *testing.T) {
 	ours, from := stream(t, near, far)
 	theirs, in := stream(t, far, near)
 	time.Sleep(50 * time.Millisecond) // until the connection waits for its next frame
-	little := admission.Pool{Work: 1e-9, Slots: 1}
-	by := &Stream{t: New(admission.Config{Links: little, Strangers: little}, func(peer.ID) bool { return false }), who: admission.Principal{Peer: "p"}}
-	for by.Pay(time.Second) {
-		time.Sleep(time.Millisecond)
-	}
-	bill.by.Store(by)
+	bill.by.Store(poor())
 
 	const bytes = 1 << 20
 	send := func(to network.MuxedStream) {
@@ -187,4 +183,59 @@ func TestLongMessages(t *testing.T) {
 	if _, ok := enter("9.9.9.9", 64<<10); !ok || held != places {
 		t.Errorf("another network's: %v, %d at a time", ok, held)
 	}
+}
+
+// TestUnaskedFramesPay: of a peer without credit as many frames are read as a window is worth once this end has opened a
+// stream. Before that, frames of streams that are not open are not read, whichever end would have opened them.
+func TestUnaskedFramesPay(t *testing.T) {
+	const worth = int(firstWindow * freeByte / (Frame + Byte)) // frames of a byte
+	for _, c := range []struct {
+		name   string
+		stream uint32
+		most   int // frames that are read
+	}{{"opened here", 2, worth + 1}, {"not open", 1000, 1}, {"not open, of theirs", 1001, 1}} {
+		near, far := net.Pipe()
+		muxed, err := Muxer{yamux.DefaultTransport}.NewConn(near, true, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b *billed
+		if !muxed.(billedConn).As(&b) {
+			t.Fatal("the connection is not billed")
+		}
+		b.by.Store(poor())
+		go func() { _, _ = io.Copy(io.Discard, far) }()
+		if c.most > 1 {
+			if _, err := muxed.OpenStream(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(20 * time.Millisecond) // the first frames have gone
+		frame := binary.BigEndian.AppendUint32([]byte{0, dataFrame, 0, 0}, c.stream)
+		frame = append(binary.BigEndian.AppendUint32(frame, 1), 'x')
+		read := 0
+		_ = far.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
+		for ; read < 2*worth; read++ {
+			if _, err := far.Write(frame); err != nil {
+				break
+			}
+		}
+		if read > c.most {
+			t.Errorf("%s: %d frames are read, want %d at most", c.name, read, c.most)
+		}
+		if c.most > 1 && read < worth/2 {
+			t.Errorf("%s: %d of %d frames are read", c.name, read, worth)
+		}
+		_ = muxed.Close()
+	}
+}
+
+// poor returns a principal without credit.
+func poor() *Stream {
+	little := admission.Pool{Work: 1e-9, Slots: 1}
+	by := &Stream{t: New(admission.Config{Links: little, Strangers: little}, func(peer.ID) bool { return false }), who: admission.Principal{Peer: "p"}}
+	for by.Pay(time.Second) {
+		time.Sleep(time.Millisecond)
+	}
+	return by
 }
