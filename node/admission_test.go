@@ -34,7 +34,7 @@ func limitedHost(t *testing.T, gib int) host.Host {
 	t.Helper()
 	limits := rcmgr.DefaultLimits
 	libp2p.SetDefaultServiceLimits(&limits)
-	SetServiceLimits(&limits)
+	setServiceLimits(&limits)
 	m := must(rcmgr.NewResourceManager(rcmgr.NewFixedLimiter(limits.Scale(int64(gib)<<30, 4096*gib))))
 	return hostWith(t, libp2p.ResourceManager(m))
 }

@@ -13,7 +13,7 @@
 // message goes to one peer. Peers without partial messages get the sample of this node's summary as an ordinary
 // message, and may publish their samples in the same way.
 //
-// A host that strangers can reach should be made with [SetServiceLimits] and [Muxer], as the daemon's is.
+// A host that strangers can reach should be made with [Guarded], as the daemon's is.
 //
 // A node with no keys and no connections costs about 17 goroutines and 150 KiB above its host (TestIdleCost).
 package node

@@ -1,8 +1,10 @@
 package node
 
 import (
+	"fmt"
 	"strings"
 
+	"github.com/libp2p/go-libp2p"
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/protocol"
@@ -45,14 +47,35 @@ func Gossip(partial bool) pubsub.Option { return mesh.Gossip(partial) }
 // share, unasked, waits. Without this muxer, a node's memory and time are bounded only once a stream is served.
 var Muxer network.Multiplexer = admit.Muxer{Transport: yamux.DefaultTransport}
 
+// Guarded is an option of libp2p.New for the host of a node, as the daemon's is: libp2p.New(node.Guarded, …). The host
+// gets [Muxer], and a resource manager with libp2p's default limits and a node's own. Inbound connections
+// share places, and the time of handshakes, by the groups of their addresses. They are closed if the key of the peer is
+// not Ed25519, secp256k1 or P-256.
+func Guarded(c *libp2p.Config) error {
+	limits := rcmgr.DefaultLimits
+	libp2p.SetDefaultServiceLimits(&limits)
+	setServiceLimits(&limits)
+	scaled := limits.AutoScale()
+	var opts []rcmgr.Option
+	if c.DisableMetrics {
+		opts = append(opts, rcmgr.WithMetricsDisabled())
+	}
+	m, err := rcmgr.NewResourceManager(rcmgr.NewFixedLimiter(scaled), opts...)
+	if err != nil {
+		return fmt.Errorf("node: resource manager: %w", err)
+	}
+	door := admit.NewDoor(m, int(scaled.ToPartialLimitConfig().System.ConnsInbound))
+	return c.Apply(libp2p.ResourceManager(door), libp2p.Muxer(yamux.ID, Muxer))
+}
+
 // peerStreams is the largest number of streams that a peer may have open here, of all protocols.
 const peerStreams = 32
 
-// SetServiceLimits puts the default limits of the node's streams into the configuration of a resource manager. They are
+// setServiceLimits puts the default limits of the node's streams into the configuration of a resource manager. They are
 // 512 streams and 64 MiB in all, 32 streams and 4 MiB with one peer. Streams and memory in all grow with the machine. A
 // peer opens at most 32 streams of all protocols, and the host has room for as many on each connection. So peers that
 // open streams and say nothing leave others their streams. All inbound connections may be half-open at a time.
-func SetServiceLimits(c *rcmgr.ScalingLimitConfig) {
+func setServiceLimits(c *rcmgr.ScalingLimitConfig) {
 	c.AddServiceLimit(ServiceName,
 		rcmgr.BaseLimit{StreamsInbound: 256, StreamsOutbound: 256, Streams: 512, Memory: 64 << 20},
 		rcmgr.BaseLimitIncrease{StreamsInbound: 128, StreamsOutbound: 128, Streams: 256, Memory: 32 << 20})

@@ -1,16 +1,27 @@
 package node
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"net"
 	"testing"
+	"time"
 
 	"github.com/libp2p/go-libp2p"
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
 	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
+	manet "github.com/multiformats/go-multiaddr/net"
+
+	"github.com/venn-p2p/venn/node/internal/admit"
 )
 
 // TestServiceLimits runs a node under a resource manager whose limits let it serve no stream.
 func TestServiceLimits(t *testing.T) {
 	limits := rcmgr.DefaultLimits
-	SetServiceLimits(&limits)
+	setServiceLimits(&limits)
 	if got := limits.AutoScale().ToPartialLimitConfig().Service[ServiceName].Streams; got < 512 {
 		t.Errorf("%v streams, want 512 or more", got)
 	}
@@ -45,5 +56,62 @@ func TestSilentStreams(t *testing.T) {
 	dialTo(t, r.h, info(n))
 	if _, err := r.exchange(n, HaveID, frame([]byte{0x0a, 1, 'k'})); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestGuarded: a host that is made with Guarded in one word has the node's limits, serves peers of usual keys, and closes
+// the connection of a peer whose key is of another kind.
+func TestGuarded(t *testing.T) {
+	h := hostOf(t, Guarded, libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"), libp2p.DisableRelay())
+	n := nodeOn(t, h)
+	add(t, n, []byte("k"))
+	usual := hostIn(t, 1)
+	if err := usual.Connect(t.Context(), info(n)); err != nil || !askHave(t.Context(), usual, n.ID(), []byte("k")) {
+		t.Errorf("a usual peer is not served: %v", err)
+	}
+	key, _, err := crypto.ECDSAKeyPairFromKey(must(ecdsa.GenerateKey(elliptic.P521(), rand.Reader)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dear := hostOf(t, libp2p.Identity(key), libp2p.NoListenAddrs, libp2p.DisableRelay())
+	_ = dear.Connect(t.Context(), info(n))
+	eventually(t, "the connection of a peer with a dear key is closed", func() bool {
+		return h.Network().Connectedness(dear.ID()) == network.NotConnected && refusals(t, n)["key"] == 1
+	})
+}
+
+// TestHalfOpenConnections: connections from eight groups of addresses that say nothing leave one to a newcomer, if the
+// host has a door.
+func TestHalfOpenConnections(t *testing.T) {
+	const most = 32
+	for _, guarded := range []bool{true, false} {
+		limits := rcmgr.DefaultLimits
+		setServiceLimits(&limits)
+		few := rcmgr.PartialLimitConfig{System: rcmgr.ResourceLimits{ConnsInbound: most}}.Build(limits.AutoScale())
+		m, err := rcmgr.NewResourceManager(rcmgr.NewFixedLimiter(few))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if guarded {
+			m = admit.NewDoor(m, most)
+		}
+		h := hostOf(t, libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"), libp2p.ResourceManager(m), libp2p.DisableRelay())
+		to, err := manet.ToNetAddr(h.Addrs()[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 4 * most {
+			from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, byte(1+i%8), 1)}}
+			c, err := from.DialContext(t.Context(), "tcp", to.String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+		}
+		time.Sleep(100 * time.Millisecond) // the host has taken or refused them
+		err = hostIn(t, 200).Connect(t.Context(), peer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()})
+		if (err == nil) != guarded {
+			t.Errorf("guarded: %t: %v", guarded, err)
+		}
 	}
 }

@@ -412,7 +412,7 @@ func (n *Node) watch() error {
 	notifiee := &notifiee{n}
 	n.host.Network().Notify(notifiee)
 	for _, c := range n.host.Network().Conns() {
-		n.streams.Admit.Bill(c)
+		_ = n.streams.Admit.Bill(c) // they paid for no handshake
 		if got, err := n.host.Peerstore().GetProtocols(c.RemotePeer()); err == nil {
 			n.speaks(c.RemotePeer(), got)
 		}
@@ -492,7 +492,10 @@ type notifiee struct{ n *Node }
 // link of the new connection may have begun: that link stays.
 func (f *notifiee) Connected(net network.Network, c network.Conn) {
 	p := c.RemotePeer()
-	f.n.streams.Admit.Bill(c)
+	if f.n.streams.Admit.Bill(c) {
+		f.n.counters.Refuse("key")
+		f.n.tasks.Run(func() { _ = c.Close() })
+	}
 	if f.n.barred(p) {
 		f.n.counters.Refuse("offender")
 		f.n.tasks.Run(func() { f.n.hangUp(p) })

@@ -22,7 +22,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/connmgr"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
-	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
 	"github.com/libp2p/go-libp2p/p2p/net/gostream"
 
 	"github.com/venn-p2p/venn/node"
@@ -110,13 +109,7 @@ func newHostAt(t testing.TB, listen string, options ...libp2p.Option) host.Host 
 // newLimitedHost returns a host with the limits of a daemon's.
 func newLimitedHost(t testing.TB) host.Host {
 	t.Helper()
-	limits := rcmgr.DefaultLimits
-	node.SetServiceLimits(&limits)
-	m, err := rcmgr.NewResourceManager(rcmgr.NewFixedLimiter(limits.AutoScale()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return newHost(t, libp2p.ResourceManager(m))
+	return newHost(t, node.Guarded)
 }
 
 // testTimes are short, but for a machine that does much else.

@@ -74,7 +74,7 @@ func (g *Gate) Wait(p Principal, work time.Duration) time.Duration {
 }
 
 // Charge counts work that was done for a principal against its share. It is for work whose amount nobody can know
-// before. now must not go back.
+// before. Work below 0 was paid before, and is given back. now must not go back.
 func (g *Gate) Charge(now time.Duration, p Principal, work time.Duration) {
 	g.of(p).work.admit(now, p, work.Seconds(), true)
 }

@@ -57,7 +57,7 @@ func (p *pool) user(now time.Duration, name string, work float64) *user {
 		}
 		p.users.Add(name, u)
 	}
-	u.asked, u.at = u.demand(now)+work/window.Seconds(), now
+	u.asked, u.at = max(0, u.demand(now)+work/window.Seconds()), now
 	if now >= p.looked+lookEvery {
 		p.look(now)
 	}

@@ -10,8 +10,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/pnet"
-	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
-	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
 	"github.com/libp2p/go-libp2p/p2p/net/conngater"
 	"github.com/libp2p/go-libp2p/p2p/net/connmgr"
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
@@ -45,15 +43,6 @@ func (d *daemon) openHost(context.Context) error {
 	if err != nil {
 		return err
 	}
-	limits := rcmgr.DefaultLimits
-	libp2p.SetDefaultServiceLimits(&limits)
-	node.SetServiceLimits(&limits)
-	scaled := limits.AutoScale()
-	resources, err := rcmgr.NewResourceManager(rcmgr.NewFixedLimiter(scaled), rcmgr.WithMetricsDisabled())
-	if err != nil {
-		return fmt.Errorf("resource manager: %w", err)
-	}
-	resources = newSharing(resources, int(scaled.ToPartialLimitConfig().System.ConnsInbound))
 	// The node itself limits the connections that it makes and its links to limits.connections. The connection manager
 	// limits the connections that others make.
 	connections, err := connmgr.NewConnManager(d.cfg.Limits.Connections, 2*d.cfg.Limits.Connections)
@@ -67,8 +56,8 @@ func (d *daemon) openHost(context.Context) error {
 	opts := []libp2p.Option{
 		libp2p.Identity(key),
 		// libp2p's metrics are off, because nobody reads them
-		libp2p.ResourceManager(resources), libp2p.ConnectionManager(connections), libp2p.DisableMetrics(),
-		libp2p.Muxer(yamux.ID, node.Muxer), libp2p.UserAgent("venn/" + d.opts.Version), libp2p.EnableAutoNATv2(),
+		libp2p.DisableMetrics(), node.Guarded, libp2p.ConnectionManager(connections),
+		libp2p.UserAgent("venn/" + d.opts.Version), libp2p.EnableAutoNATv2(),
 		libp2p.ConnectionGater(quiet{gater}),
 	}
 	if d.clients != nil {

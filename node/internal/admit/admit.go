@@ -17,8 +17,10 @@ import (
 
 // Prices of work for others, as processor time. Each is paid before the work is done.
 const (
-	Begin = 100 * time.Microsecond // negotiating the protocol of a stream
-	Frame = 20 * time.Microsecond  // reading a frame of a connection
+	Handshake      = 5 * time.Millisecond   // handshake of a connection with a key of any kind
+	UsualHandshake = time.Millisecond       // handshake of a connection with usual keys
+	Begin          = 100 * time.Microsecond // negotiating the protocol of a stream
+	Frame          = 20 * time.Microsecond  // reading a frame of a connection
 	// Byte is the price of reading a byte. [Muxer] charges it; on connections without one, [Stream.Reading] returns it.
 	Byte      = 100 * time.Nanosecond
 	Open      = 100 * time.Microsecond // opening a stream, whatever is sent on it
@@ -186,6 +188,15 @@ func (s *Stream) PayLate(ctx context.Context, work time.Duration) error {
 		}
 	}
 	return nil
+}
+
+// refund gives back what the principal has paid for work that was not done. s may be nil.
+func (s *Stream) refund(work time.Duration) {
+	if s != nil {
+		s.t.mu.Lock()
+		defer s.t.mu.Unlock()
+		s.t.gate.Charge(time.Since(s.t.start), s.who, -work)
+	}
 }
 
 // Group returns the address group of a connection's address, by [admission.Group]; "" if it has no IP address.

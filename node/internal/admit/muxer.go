@@ -42,15 +42,6 @@ func (m Muxer) NewConn(c net.Conn, isServer bool, scope network.PeerScope) (netw
 	return billedConn{muxed, b}, nil
 }
 
-// Bill makes the peer pay from now on for what it sends on a connection. It does nothing for connections of another
-// muxer.
-func (t *Table) Bill(c network.Conn) {
-	var b *billed
-	if c.As(&b) {
-		b.by.Store(t.Of(c))
-	}
-}
-
 // billedConn is a muxed connection that knows its billed connection.
 type billedConn struct {
 	network.MuxedConn

@@ -12,6 +12,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/venn-p2p/venn/overlay/admission"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/tails"
@@ -36,10 +37,12 @@ type Inbox struct {
 
 	mu     sync.Mutex
 	states map[peer.ID]PeerState
-	queues map[peer.ID]*queue // waiting messages, by peer
-	turns  []peer.ID          // peers with waiting messages, in the order of their turns
-	all    load               // waiting messages of all peers
-	Wakeup chan struct{}      // holds a value after a change of states, or of anything else that each turn checks
+	queues map[peer.ID][]*Message // waiting messages by peer, in the order of arrival
+	turns  []peer.ID              // peers with waiting messages, in the order of their turns
+
+	messages, bytes *admission.Room // for waiting messages, by peer
+
+	Wakeup chan struct{} // holds a value after a change of states, or of anything else that each turn checks
 }
 
 // PeerState collects what happened to a peer since the loop last took it.
@@ -81,7 +84,9 @@ func New() *Inbox {
 		Requests: make(chan any),
 		Messages: make(chan struct{}, 1),
 		states:   make(map[peer.ID]PeerState),
-		queues:   make(map[peer.ID]*queue),
+		queues:   make(map[peer.ID][]*Message),
+		messages: admission.NewRoom(MaxMessages),
+		bytes:    admission.NewRoom(maxWaiting),
 		Wakeup:   make(chan struct{}, 1),
 	}
 }
@@ -156,39 +161,21 @@ const (
 	maxWaiting  = 8 << 20
 )
 
-// load counts the waiting messages of one peer, or of all.
-type load struct{ messages, bytes int }
-
-// queue holds the messages of a peer, in the order of arrival.
-type queue struct {
-	load
-	waiting []*Message
-}
-
-// OfferMessage queues a message of pubsub or of tails, and reports whether there was room. The messages of one peer
-// may take as much room as is left free for all. So a single peer gets half of the queue, and each of n peers the
-// (n+1)th part. No peer can fill the queue, and a new one finds room.
+// OfferMessage queues a message of pubsub or of tails, and reports whether there was room: see [admission.Room].
 func (b *Inbox) OfferMessage(p Message) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	own, all := load{1, p.Bytes}, load{b.all.messages + 1, b.all.bytes + p.Bytes}
-	q := b.queues[p.From]
-	if q != nil {
-		own = load{q.messages + 1, q.bytes + p.Bytes}
-	}
-	if own.messages > MaxMessages-all.messages+1 || own.bytes > maxWaiting-all.bytes+p.Bytes {
+	if !b.messages.Take(string(p.From), 1) {
 		return false
 	}
-	if all.messages > MaxMessages || all.bytes > maxWaiting {
+	if !b.bytes.Take(string(p.From), p.Bytes) {
+		b.messages.Return(string(p.From), 1)
 		return false
 	}
-	if q == nil {
-		q = new(queue)
-		b.queues[p.From] = q
+	if len(b.queues[p.From]) == 0 {
 		b.turns = append(b.turns, p.From)
 	}
-	q.waiting = append(q.waiting, &p)
-	q.load, b.all = own, all
+	b.queues[p.From] = append(b.queues[p.From], &p)
 	b.ready()
 	return true
 }
@@ -213,15 +200,13 @@ func (b *Inbox) Next() (p *Message, ok bool) {
 	turn := b.turns[0]
 	b.turns = slices.Delete(b.turns, 0, 1)
 	q := b.queues[turn]
-	p, q.waiting[0] = q.waiting[0], nil
-	q.waiting = q.waiting[1:]
-	for _, l := range []*load{&q.load, &b.all} {
-		l.messages--
-		l.bytes -= p.Bytes
-	}
-	if len(q.waiting) == 0 {
+	p, q[0] = q[0], nil
+	b.messages.Return(string(turn), 1)
+	b.bytes.Return(string(turn), p.Bytes)
+	if len(q) == 1 {
 		delete(b.queues, turn)
 	} else {
+		b.queues[turn] = q[1:]
 		b.turns = append(b.turns, turn)
 	}
 	if len(b.turns) > 0 {
@@ -298,7 +283,7 @@ func (b *Inbox) Take(f func(peer.ID, PeerState)) {
 func (b *Inbox) Waiting() (messages, bytes int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.all.messages, b.all.bytes
+	return b.messages.Taken(), b.bytes.Taken()
 }
 
 // Remembered returns the number of peer states, plus the number of peers with waiting messages.

@@ -102,8 +102,8 @@ func TestTakenPartialsAreForgotten(t *testing.T) {
 			t.Error("none waits")
 		}
 	}
-	if _, ok := b.Next(); ok || len(b.Messages) != 0 || b.Remembered() != 0 || len(b.turns) != 0 || b.all != (load{}) {
-		t.Errorf("left: %v, %v, %v", b.queues, b.turns, b.all)
+	if _, ok := b.Next(); ok || len(b.Messages) != 0 || b.Remembered() != 0 || len(b.turns) != 0 || b.messages.Taken() != 0 || b.bytes.Taken() != 0 {
+		t.Errorf("left: %v, %v, %v, %v", b.queues, b.turns, b.messages, b.bytes)
 	}
 }
 

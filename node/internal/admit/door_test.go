@@ -1,0 +1,177 @@
+package admit
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p"
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
+	"github.com/libp2p/go-libp2p/p2p/security/noise"
+	libp2ptls "github.com/libp2p/go-libp2p/p2p/security/tls"
+	"github.com/multiformats/go-multiaddr"
+
+	"github.com/venn-p2p/venn/overlay/admission"
+)
+
+// open opens an inbound connection of a group of addresses.
+func open(d *Door, group, host int) (*connection, error) {
+	a := multiaddr.StringCast(fmt.Sprintf("/ip4/10.0.%d.%d/tcp/1", group, host))
+	c, err := d.OpenConnection(network.DirInbound, true, a)
+	if err != nil {
+		return nil, err
+	}
+	return c.(*connection), nil
+}
+
+// TestSharing: groups that open all connections that they can leave some to another group, and give theirs back.
+func TestSharing(t *testing.T) {
+	const most = 90
+	for _, groups := range []int{1, 8, 64} {
+		d := NewDoor(&network.NullResourceManager{}, most)
+		var had []*connection
+		for i := range groups * most {
+			if c, err := open(d, 1+i%groups, i%250); err == nil {
+				had = append(had, c)
+			}
+		}
+		if len(had) < most/2 {
+			t.Errorf("%d groups have %d connections, want half of %d at least", groups, len(had), most)
+		}
+		c, err := open(d, 0, 1)
+		if err != nil {
+			t.Errorf("beside %d connections of %d groups there is none for another", len(had), groups)
+			continue
+		}
+		for _, c := range append(had, c) {
+			c.Done()
+			c.Done() // it counts once
+		}
+		if d.room.Taken() != 0 {
+			t.Errorf("%d connections are left", d.room.Taken())
+		}
+	}
+	d := NewDoor(&network.NullResourceManager{}, 1)
+	for range 3 { // neither our own nor those without an address count
+		if _, err := d.OpenConnection(network.DirOutbound, true, multiaddr.StringCast("/ip4/10.0.0.1/tcp/1")); err != nil {
+			t.Error(err)
+		}
+		if _, err := d.OpenConnection(network.DirInbound, true, multiaddr.StringCast("/memory/1")); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// guarded returns a door, and the table in which its connections pay, with a sixth of a processor for strangers.
+func guarded(work float64) (*Door, *Table) {
+	d := NewDoor(&network.NullResourceManager{}, 1<<20)
+	pool := admission.Pool{Work: work / 6, Slots: 1}
+	table := New(admission.Config{Links: pool, Strangers: pool}, func(peer.ID) bool { return false })
+	d.table.Store(table)
+	return d, table
+}
+
+// TestHandshakesPay: eight groups that open connections without end, from other addresses each time, have the
+// handshakes for which there is time. Each connection of another group is let in, and pays for what its handshake took.
+// Without the limit they have all.
+func TestHandshakesPay(t *testing.T) {
+	const during, every = time.Second, 50 * time.Millisecond
+	for _, work := range []float64{1, 1e6} {
+		d, _ := guarded(work)
+		had, honest, asked := 0, 0, 0
+		began := time.Now()
+		for i := 0; time.Since(began) < during; i++ {
+			if c, err := open(d, 1+i%8, i/8%250); err == nil {
+				had++
+				c.Done() // it was never known
+			}
+			if time.Since(began) >= time.Duration(asked)*every {
+				asked++
+				if c, err := open(d, 0, 1); err == nil {
+					honest++
+					c.pays.refund(Handshake - UsualHandshake)
+					c.Done()
+				}
+			}
+			time.Sleep(200 * time.Microsecond)
+		}
+		worth := int((during + 2*time.Second) / 6 / Handshake) // a second until the shares bind, and the credit then
+		t.Logf("limit times %g: %d of attackers', %d of %d honest ones, worth %d", work, had, honest, asked, worth)
+		if work == 1 && (had > worth*5/4 || honest < asked) {
+			t.Errorf("%d handshakes of attackers, want %d at most; %d of %d honest ones", had, worth, honest, asked)
+		}
+		if work > 1 && had < 4*worth {
+			t.Error("the attack does nothing")
+		}
+	}
+}
+
+// TestUsualHandshakes: peers with keys of the usual kinds get back what their handshakes did not cost, by each transport
+// and security. A peer with a key of another kind is refused, and gets nothing back.
+func TestUsualHandshakes(t *testing.T) {
+	d, table := guarded(1)
+	h := hostOf(t, libp2p.ResourceManager(d), libp2p.Muxer(yamux.ID, Muxer{yamux.DefaultTransport}), libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0", "/ip4/127.0.0.1/udp/0/quic-v1"))
+	defer table.Guard(h.Network())()
+	dear, _, err := crypto.ECDSAKeyPairFromKey(must(ecdsa.GenerateKey(elliptic.P521(), rand.Reader)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name    string
+		by      int // index of the address that is dialled
+		opts    []libp2p.Option
+		refused bool
+	}{
+		{"noise", 0, []libp2p.Option{libp2p.Security(noise.ID, noise.New)}, false},
+		{"tls", 0, []libp2p.Option{libp2p.Security(libp2ptls.ID, libp2ptls.New)}, false},
+		{"quic", 1, nil, false},
+		{"noise, P-521", 0, []libp2p.Option{libp2p.Security(noise.ID, noise.New), libp2p.Identity(dear)}, true},
+		{"quic, P-521", 1, []libp2p.Option{libp2p.Identity(dear)}, true},
+	} {
+		from := hostOf(t, append(c.opts, libp2p.NoListenAddrs)...)
+		if err := from.Connect(t.Context(), peer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()[c.by : c.by+1]}); err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		in := h.Network().ConnsToPeer(from.ID())[0]
+		if refused := table.Bill(in); refused != c.refused || !usual(in) {
+			t.Errorf("%s: refused %t, usual %t", c.name, refused, usual(in))
+		}
+	}
+	for name, s := range map[string]tls.ConnectionState{
+		"a certificate of P-521": {CurveID: tls.X25519, PeerCertificates: []*x509.Certificate{{PublicKey: &must(ecdsa.GenerateKey(elliptic.P521(), rand.Reader)).PublicKey}}},
+		"a certificate of RSA":   {CurveID: tls.X25519, PeerCertificates: []*x509.Certificate{{PublicKey: &rsa.PublicKey{}}}},
+		"an exchange on P-521":   {CurveID: tls.CurveP521, PeerCertificates: []*x509.Certificate{{PublicKey: &must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader)).PublicKey}}},
+	} {
+		if usualTLS(s) {
+			t.Errorf("%s is usual", name)
+		}
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// hostOf returns a host that is closed with the test.
+func hostOf(t *testing.T, opts ...libp2p.Option) host.Host {
+	t.Helper()
+	h, err := libp2p.New(append(opts, libp2p.DisableRelay(), libp2p.DisableMetrics())...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.Close() })
+	return h
+}
