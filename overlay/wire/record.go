@@ -61,12 +61,12 @@ func (d *decoder) record(have, allowed int) Record {
 			r = RecordOf(in.bytes(1, MaxRecord))
 		}
 	}
-	switch {
-	case peer == "":
+	switch peer {
+	case "":
 		if r.Peer == "" {
 			in.lacks("no peer")
 		}
-	case peer == r.Peer:
+	case r.Peer:
 		in.malformed("a peer that its envelope names")
 	default:
 		r.Peer = peer
