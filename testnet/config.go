@@ -46,7 +46,8 @@ type Config struct {
 
 	// Progress, if not nil, receives the progress of the run. It is called from Run's goroutine.
 	Progress func(Progress)
-	// Hold, if not nil, is called with the report while the peers still run; they are closed when it returns.
+	// Hold, if not nil, is called with the report, also of an interrupted run, while the peers still run. They are closed
+	// when it returns.
 	Hold func(*Report, []Address)
 	// Observer, if not nil, receives the peers and the queries as the run goes.
 	Observer Observer

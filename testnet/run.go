@@ -82,7 +82,7 @@ func Run(ctx context.Context, cfg Config) (*Report, error) {
 		return nil, err
 	}
 	report := r.told(r.partial(reached, context.Cause(ctx)))
-	if cfg.Hold != nil && ctx.Err() == nil {
+	if cfg.Hold != nil {
 		cfg.Hold(report, r.addresses())
 	}
 	r.progress(Closing, 0, 1)

@@ -124,7 +124,7 @@ func runTestnet(ctx context.Context, c *cli.Command, cfg testnet.Config) error {
 				seen.report(r)
 				defer seen.end() //nolint:errcheck // asked again below
 			}
-			if !c.Bool("hold") && !c.IsSet("view") {
+			if r.Interrupted != "" || !c.Bool("hold") && !c.IsSet("view") {
 				return
 			}
 			show.end()
