@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v3"
 )
@@ -25,13 +27,16 @@ func requestOf(root *cli.Command, args []string) (r request, err error) {
 		line = args[:i]
 	}
 	at, help, flagged := root, false, false
+	lineage := []*cli.Command{root}
 	for i := 1; i < len(line); i++ {
 		sub := at.Command(line[i])
 		switch {
 		case sub != nil:
-			at, r.path = sub, append(r.path, line[i])
-		case line[i] == "--repo":
-			i++ // its value is no command
+			at, lineage, r.path = sub, append(lineage, sub), append(r.path, line[i])
+		case takesValue(lineage, line[i]):
+			i++ // its value is neither a command nor a flag
+		case noFlag(line[i]):
+			return r, usageError(fmt.Errorf("no flag %s; an argument that begins with - goes behind --", line[i]))
 		case line[i] == "--help" || line[i] == "-h":
 			flagged = true
 		case len(at.Commands) > 0 && (line[i] == "help" || line[i] == "h"):
@@ -49,4 +54,28 @@ func requestOf(root *cli.Command, args []string) (r request, err error) {
 		r.args = append(r.path[:len(r.path):len(r.path)], "--help")
 	}
 	return r, nil
+}
+
+// takesValue reports whether an argument is a flag of one of the commands that takes the next argument as its value.
+func takesValue(commands []*cli.Command, arg string) bool {
+	name, dash := strings.CutPrefix(arg, "-")
+	if !dash {
+		return false
+	}
+	name = strings.TrimPrefix(name, "-")
+	for _, c := range commands {
+		for _, f := range c.Flags {
+			if d, ok := f.(cli.DocGenerationFlag); ok && slices.Contains(f.Names(), name) {
+				return d.TakesValue()
+			}
+		}
+	}
+	return false
+}
+
+// noFlag reports whether an argument begins as a flag and can be none, such as -5. The parser would take it and all that
+// follows, flags too, for keys.
+func noFlag(arg string) bool {
+	second, _ := utf8.DecodeRuneInString(strings.TrimPrefix(arg, "-"))
+	return len(arg) > 1 && arg[0] == '-' && second != '-' && !unicode.IsLetter(second)
 }

@@ -23,6 +23,8 @@ func TestUsageSaysWhere(t *testing.T) {
 		"experiment run alchemy":          "experiment: unknown experiment \"alchemy\"; `venn experiment list` shows them",
 		"experiment run threats --seed 1": "experiment run threats: no flag --seed, only --json, --part, --jobs; see `venn experiment run --help`",
 		"testnet --scenario x --peers 3":  "testnet --scenario: no flag --peers, only --scenario, --against-simulator, --strategy, --seed, --json, --timeout; see `venn testnet --help`",
+		"keys has -5 --json":              "no flag -5; an argument that begins with - goes behind --; see `venn keys has --help`",
+		"keys rm --repo x -5":             "no flag -5; an argument that begins with - goes behind --; see `venn keys rm --help`",
 		"nonsense":                        "no command \"nonsense\"; `venn help` lists them",
 		"help nonsense":                   "no command or topic \"nonsense\"; `venn help` lists them",
 		"help find nonsense":              "no command \"nonsense\" in venn find; `venn find --help` says more",
@@ -38,12 +40,13 @@ func TestUsageSaysWhere(t *testing.T) {
 // TestHelpOfCommands: `venn help` takes the name of a command below another.
 func TestHelpOfCommands(t *testing.T) {
 	for line, want := range map[string]string{
-		"help find":           "venn find - find out",
-		"help keys add":       "venn keys add - say that",
-		"help experiment run": "venn experiment run - run experiments",
-		"h keys":              "venn keys - add, remove",
-		"help help":           "venn",
-		"keys help rm":        "venn keys rm - say that",
+		"help find":                   "venn find - find out",
+		"help keys add":               "venn keys add - say that",
+		"help experiment run":         "venn experiment run - run experiments",
+		"h keys":                      "venn keys - add, remove",
+		"help help":                   "venn",
+		"--repo help keys add --help": "venn keys add - say that",
+		"keys help rm":                "venn keys rm - say that",
 	} {
 		code, stdout, stderr := venn(strings.Fields(line)...)
 		if code != exitDone || !strings.Contains(stdout, want) || stderr != "" {
