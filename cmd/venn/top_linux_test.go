@@ -34,10 +34,11 @@ func TestTopKeys(t *testing.T) {
 		end  func(user *os.File, top *exec.Cmd) // once the terminal is raw; nil: top ends itself
 		code int
 	}{
-		"q":      {func(user *os.File, _ *exec.Cmd) { _, _ = user.WriteString("xyq") }, 0},
-		"Ctrl-C": {func(user *os.File, _ *exec.Cmd) { _, _ = user.WriteString("\x03") }, 0},
-		"signal": {func(_ *os.File, top *exec.Cmd) { _ = top.Process.Signal(syscall.SIGTERM) }, 0},
-		"error":  {nil, 1},
+		"q":       {func(user *os.File, _ *exec.Cmd) { _, _ = user.WriteString("xyq") }, 0},
+		"Ctrl-C":  {func(user *os.File, _ *exec.Cmd) { _, _ = user.WriteString("\x03") }, 0},
+		"signal":  {func(_ *os.File, top *exec.Cmd) { _ = top.Process.Signal(syscall.SIGTERM) }, 0},
+		"hang-up": {func(_ *os.File, top *exec.Cmd) { _ = top.Process.Signal(syscall.SIGHUP) }, 0},
+		"error":   {nil, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := daemonSaying(t, "word")
