@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"io"
 	"net"
 	"net/http"
@@ -70,6 +71,39 @@ func TestBrokenOff(t *testing.T) {
 		code, stdout, stderr := venn(append(strings.Fields(line), "--repo", dir)...)
 		if code != exitFailed || stdout != "" || !strings.Contains(stderr, "the daemon broke off") {
 			t.Errorf("venn %s, broken off, ends with %d and prints %q and %q on stderr", line, code, stdout, stderr)
+		}
+	}
+}
+
+// brokenPipe refuses all that is written.
+type brokenPipe struct{}
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+// TestKeysThatCannotBePrinted: a list whose last lines cannot be written ends with an error.
+func TestKeysThatCannotBePrinted(t *testing.T) {
+	dir := daemonOf(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `{"key":"a"}`) })
+	var stderr strings.Builder
+	code := run(t.Context(), []string{"venn", "keys", "ls", "--repo", dir}, brokenPipe{}, &stderr)
+	if want := "venn: " + io.ErrClosedPipe.Error() + "\n"; code != exitFailed || stderr.String() != want {
+		t.Errorf("venn keys ls ends with %d and %q on stderr, want %q", code, stderr.String(), want)
+	}
+}
+
+// TestInterruptedRequest: a request that Ctrl-C cut off ends as interrupted, whatever the closed connection says.
+func TestInterruptedRequest(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	dir := daemonOf(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, `{"key":"a"}`+"\n")
+		_ = http.NewResponseController(w).Flush()
+		interrupt()
+		<-r.Context().Done()
+	})
+	for _, line := range []string{"keys ls", "doctor"} {
+		var stdout, stderr strings.Builder
+		code := run(ctx, append(append([]string{"venn"}, strings.Fields(line)...), "--repo", dir), &stdout, &stderr)
+		if code != exitInterrupted || stderr.String() != "venn: interrupted\n" || strings.Contains(stdout.String(), "cancel") {
+			t.Errorf("venn %s, interrupted, ends with %d and prints %q and %q on stderr", line, code, stdout.String(), stderr.String())
 		}
 	}
 }

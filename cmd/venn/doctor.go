@@ -34,8 +34,12 @@ func doctorCommand() *cli.Command {
 		Name: "doctor", Usage: "look for what keeps the peer from working, and say what to do; the exit code is 1 if there is something",
 		Flags: []cli.Flag{jsonFlag("a JSON object a line: check, fine, found, advice")},
 		Action: onDaemon(func(ctx context.Context, c *cli.Command, cl *client) error {
+			found := examine(ctx, cl)
+			if ctx.Err() != nil {
+				return ctx.Err() // what failed for that says nothing of the peer
+			}
 			ill := 0
-			for _, f := range examine(ctx, cl) {
+			for _, f := range found {
 				if !f.Fine {
 					ill++
 				}

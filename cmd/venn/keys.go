@@ -225,14 +225,14 @@ func eachRequest(in io.Reader, send func(first int, body []byte) error) error {
 
 func listKeys(ctx context.Context, c *cli.Command, cl *client) error {
 	out := bufio.NewWriter(c.Root().Writer)
-	defer func() { _ = out.Flush() }()
-	return each(ctx, cl, http.MethodGet, "/api/v1/keys", nil, nil, func(k httpapi.Key) error {
+	err := each(ctx, cl, http.MethodGet, "/api/v1/keys", nil, nil, func(k httpapi.Key) error {
 		if c.Bool("json") {
 			return writeJSON(out, k)
 		}
 		_, err := fmt.Fprintln(out, k.Key)
 		return err
 	})
+	return cmp.Or(err, out.Flush())
 }
 
 func hasKeys(ctx context.Context, c *cli.Command, cl *client, in io.Reader) error {
