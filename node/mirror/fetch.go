@@ -52,9 +52,8 @@ type source struct {
 	peer.AddrInfo
 	state
 	trip   time.Duration           // time from the dial or probe to the answer
-	waited time.Duration           // sum of the waits for the source to have room, or to answer
+	waited time.Duration           // sum of the waits, since bytes came, for the source to have room, or to answer
 	again  time.Time               // time before which the source is not asked
-	begun  int64                   // first byte of the transfer
 	moved  time.Time               // when a trickle of bytes was last complete; zero: the transfer has no stream yet
 	mark   int64                   // first byte after moved
 	stop   context.CancelCauseFunc // ends the transfer; nil: there is none
@@ -64,25 +63,16 @@ type source struct {
 func (f *flight) fetch() error {
 	defer f.cancel()
 	for {
-		if err := f.bring(); err != nil {
+		err := f.bring()
+		if err == nil {
+			err = f.want.sum.check(f.file.f, f.size, f.running)
+		}
+		if !errors.Is(err, errWrong) && !errors.Is(err, errSize) {
 			return err
 		}
-		err := f.want.sum.check(f.file.f, f.size, f.running)
-		if !errors.Is(err, errWrong) {
+		if err = f.restart(err); err != nil {
 			return err
 		}
-		f.mu.Lock()
-		f.blameAll()
-		if f.alone || f.tally[fromPeers] == 0 {
-			err = fmt.Errorf("the origin's %w", err)
-		} else {
-			err = f.restart()
-		}
-		f.mu.Unlock()
-		if err != nil {
-			return err
-		}
-		f.m.metrics.failures.WithLabelValues(errWrong.reason).Inc()
 	}
 }
 
@@ -116,7 +106,7 @@ func (f *flight) serve(ctx context.Context, p *source, turn func(*source, time.T
 				return false, err
 			}
 			transfer, p.stop = context.WithCancelCause(ctx)
-			p.begun, p.mark, p.moved, s.from = s.begin, s.begin, time.Time{}, p
+			p.mark, p.moved, s.from = s.begin, time.Time{}, p
 			f.under.Add(1)
 			f.turn.Broadcast()
 			return true, nil
@@ -134,7 +124,7 @@ func (f *flight) serve(ctx context.Context, p *source, turn func(*source, time.T
 		f.news(func(time.Time) {
 			s.from, p.stop = nil, nil
 			if err != nil && ctx.Err() == nil && !errors.Is(err, errFound) {
-				f.fail(p, s, err)
+				f.fail(p, err)
 			}
 		})
 		f.under.Done()
@@ -265,12 +255,40 @@ func (f *flight) watch(ctx context.Context, p *source, s *span) error {
 	}
 }
 
-// fail notes that a transfer broke off, and decides whether the fetch goes on. f.mu is held.
-func (f *flight) fail(p *source, s *span, err error) {
-	if p.ID == "" {
-		f.failOrigin(p, s, err)
-	} else {
-		f.failPeer(p, err)
+// later has a source wait, longer each time, and reports whether its waits since it last gave bytes sum up to times.busy
+// at most. f.mu is held.
+func (f *flight) later(p *source) bool {
+	wait := min(max(p.waited, busyPause), 8*busyPause)
+	p.waited += wait
+	p.again = f.in(wait)
+	return p.waited <= f.m.times.busy
+}
+
+// fail notes that a transfer broke off, and decides whether its source is asked again. A busy peer and an origin that
+// breaks off wait for their next turn. Any other peer is dropped: it is not asked again for this content, or not before
+// the origin was asked. f.mu is held.
+func (f *flight) fail(p *source, err error) {
+	what, busy, behind := "origin", errors.Is(err, errBusy), errors.Is(err, errBehind)
+	switch {
+	case p.ID == "":
+		// while no byte is here, the client may ask again; of another size than peers said the origin's is right
+		if errors.As(err, new(*originError)) || errors.Is(err, errSize) || f.there == 0 || !f.later(p) {
+			f.fatal = err
+		}
+	case busy && f.later(p):
+		return
+	default:
+		what = "peer " + p.ID.String()
+		f.known = slices.DeleteFunc(f.known, func(other *source) bool { return other == p })
+		f.skip[p.ID] = !errors.Is(err, errSilent) && !busy && !behind
+		f.alone = f.alone || errors.Is(err, errShare) // other holders have as much
+		if f.pause = 0; behind {
+			return
+		}
+		f.m.metrics.failures.WithLabelValues(reason(err)).Inc()
+	}
+	if f.failed++; f.failed <= maxTried {
+		f.tried = append(f.tried, what+": "+err.Error())
 	}
 	switch {
 	case errors.Is(err, errDisk):
@@ -280,59 +298,22 @@ func (f *flight) fail(p *source, s *span, err error) {
 	}
 }
 
-// failOrigin decides whether the origin is asked again. While no byte is here, it is not: the client may ask again.
-// If the origin states another size than peers did, the origin is right. f.mu is held.
-func (f *flight) failOrigin(p *source, s *span, err error) {
-	f.note("origin", err)
-	switch {
-	case errors.Is(err, errSize) && f.round == 0:
-		f.blameAll()
-		f.fatal = f.restart()
-	case errors.As(err, new(*originError)):
-		f.fatal = err
-	case s.begin > p.begun:
-		p.waited = 0
-	case f.there == 0 || !f.later(p):
-		f.fatal = err
-	}
-}
-
-// later has a source wait, longer each time, and reports whether its waits sum up to times.busy at most. f.mu is held.
-func (f *flight) later(p *source) bool {
-	wait := min(max(p.waited, busyPause), 8*busyPause)
-	p.waited += wait
-	p.again = f.in(wait)
-	return p.waited <= f.m.times.busy
-}
-
-// failPeer lets a holder without room wait for its next turn, and drops any other source. That peer is not asked again
-// for this content, or not before the origin was asked. f.mu is held.
-func (f *flight) failPeer(p *source, err error) {
-	if errors.Is(err, errBusy) && f.later(p) {
-		return
-	}
-	f.known = slices.DeleteFunc(f.known, func(other *source) bool { return other == p })
-	f.skip[p.ID] = !errors.Is(err, errSilent) && !errors.Is(err, errBusy) && !errors.Is(err, errBehind)
-	f.alone = f.alone || errors.Is(err, errShare) // other holders have as much
-	if f.pause = 0; errors.Is(err, errBehind) {
-		return
-	}
-	f.note("peer "+p.ID.String(), err)
-	f.m.metrics.failures.WithLabelValues(reason(err)).Inc()
-}
-
-// blameAll blames the peers that claimed to have the content whole and gave a part of it. f.mu is held.
-func (f *flight) blameAll() {
+// restart drops the bytes so far, and all peers: what one of them gave or said was wrong. It blames the peers that
+// claimed to have the content whole and gave a part of it. Readers that have begun end with errRestarted. The error is
+// err if the origin alone can be at fault. No transfer is under way.
+func (f *flight) restart(err error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	for p := range f.gave {
 		f.m.blame(p, maxBlame/len(f.gave))
 	}
 	clear(f.gave)
-}
-
-// restart drops the bytes so far, and all peers. Readers that have begun end with errRestarted. f.mu is held.
-func (f *flight) restart() error {
+	if f.round > 0 || errors.Is(err, errWrong) && f.tally[fromPeers] == 0 {
+		return fmt.Errorf("the origin's %w", err)
+	}
+	f.m.metrics.failures.WithLabelValues(reason(err)).Inc()
 	f.round++
-	f.there, f.size, f.parts, f.known, f.alone = 0, -1, []*span{{end: -1}}, nil, true
+	f.there, f.size, f.parts, f.known, f.alone, f.fatal = 0, -1, []*span{{end: -1}}, nil, true, nil
 	f.running.Reset()
 	f.come.Broadcast()
 	return f.file.empty()

@@ -206,7 +206,7 @@ func (f *flight) write(p *source, s *span, b []byte) (complete bool, err error) 
 			f.there = end
 		}
 		if s.begin = end; end-p.mark >= trickle {
-			p.moved, p.mark = time.Now(), end
+			p.moved, p.mark, p.waited = time.Now(), end, 0
 		}
 		f.tally[from] += int64(len(b))
 		f.m.count(from, int64(len(b)))
@@ -261,13 +261,6 @@ func (f *flight) ends(s *span) error {
 		return io.ErrUnexpectedEOF
 	}
 	return f.setSize(s.begin)
-}
-
-// note counts a failure on the way, and keeps it for the log. f.mu is held.
-func (f *flight) note(what string, err error) {
-	if f.failed++; f.failed <= maxTried {
-		f.tried = append(f.tried, what+": "+err.Error())
-	}
 }
 
 // ready returns the number of bytes from the beginning on that may be given while the flight goes on. f.mu is held.
