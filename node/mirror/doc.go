@@ -19,6 +19,6 @@
 // Content that the origin gives only to known clients is passed through: it is neither kept nor advertised, and no peer
 // is asked for it.
 //
-// Mirrors form trees while they fetch: see rank. Peers speak HTTP over libp2p streams (ProtocolID), so no port is open
-// besides the host's and the clients'.
+// Mirrors form trees while they fetch: see state.below. Peers speak HTTP over libp2p streams (ProtocolID), so no port
+// is open besides the host's and the clients'.
 package mirror

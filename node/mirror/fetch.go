@@ -255,8 +255,8 @@ func (f *flight) watch(ctx context.Context, p *source, s *span) error {
 	}
 }
 
-// later has a source wait, longer each time, and reports whether its waits since it last gave bytes sum up to times.busy
-// at most. f.mu is held.
+// later has a source wait, longer each time, and reports whether its waits since it last gave bytes sum up to
+// times.busy at most. f.mu is held.
 func (f *flight) later(p *source) bool {
 	wait := min(max(p.waited, busyPause), 8*busyPause)
 	p.waited += wait

@@ -47,7 +47,6 @@ type flight struct {
 	there    int64     // bytes here from the beginning on, without a gap
 	parts    []*span   // what has not come yet, in order; the end of the last is the size
 	running  hash.Hash // hash of the first bytes, up to there
-	rank     rank      // this mirror's rank while it has no bytes
 	origin   bool      // the origin was asked
 	children int       // mirrors that are given bytes
 	users    int       // number of readers, requests that wait for the size, and the fetch itself (one)
@@ -87,8 +86,7 @@ func (m *Mirror) join(want wanted) *flight {
 	}
 	f := &flight{
 		m: m, want: want, begun: time.Now(), size: -1, parts: []*span{{end: -1}}, running: sha256.New(),
-		rank: rankOf(m.cfg.Host.ID(), want.sum), users: 2, gave: make(map[peer.ID]bool),
-		skip: make(map[peer.ID]bool), look: &look{ended: time.Now()},
+		users: 2, gave: make(map[peer.ID]bool), skip: make(map[peer.ID]bool), look: &look{ended: time.Now()},
 	}
 	f.come, f.turn = sync.NewCond(&f.mu), sync.NewCond(&f.mu)
 	f.ctx, f.cancel = context.WithCancel(m.ctx)

@@ -629,7 +629,7 @@ func TestTheFirstKeepsTheOrigin(t *testing.T) {
 	digest, sum := o.add(content)
 	o.rate = 2 << 20
 	first, second := b.start(t, Upstream{OCI: []string{o.URL}}), b.start(t, Upstream{OCI: []string{o.URL}})
-	if rankOf(first.cfg.Host.ID(), sum).below(rankOf(second.cfg.Host.ID(), sum), false) {
+	if lotOf(first.cfg.Host.ID(), sum) < lotOf(second.cfg.Host.ID(), sum) {
 		first, second = second, first
 	}
 	second.times.lookup = 0

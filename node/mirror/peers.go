@@ -52,6 +52,8 @@ type state struct {
 	Size   int64  `json:"size"`             // bytes of the content; -1: not known yet
 	Origin bool   `json:"origin,omitempty"` // the mirror has asked the origin
 	Place  string `json:"place,omitempty"`  // label of the sender's place
+
+	lot uint64 // the sender's lotOf the content; only for below
 }
 
 func (s state) write(h http.Header) {
@@ -175,20 +177,6 @@ type look struct {
 	ended time.Time // when all peers named had answered, or were out of time; zero: not yet
 	until time.Time // time before which the origin is not asked: a peer may answer
 	near  time.Time // time before which no peer brings the first range: others as near may answer; zero: none has
-	step  int       // the last step reached; each one sets until
-}
-
-// Steps of a look.
-const (
-	stepNamed = iota + 1 // the first peer is named
-	stepAsked            // the first question has a stream
-)
-
-// reach notes a look's first time at a step: for within from now, the origin is not asked. f.mu is held.
-func (f *flight) reach(l *look, step int, within time.Duration) {
-	if step > l.step && l.ended.IsZero() {
-		l.step, l.until = step, f.in(within)
-	}
 }
 
 // lookDue reports whether a look for holders may begin. f.pause must have passed since the last one ended, and each peer
@@ -221,20 +209,23 @@ func (f *flight) seek(ctx context.Context) {
 		l := f.look
 		within, cancel := context.WithTimeout(ctx, most)
 		var probes sync.WaitGroup
-		asked := 0
+		wait := func(within time.Duration) { f.news(func(time.Time) { l.until = f.in(within) }) }
+		first, asked := sync.OnceFunc(func() { wait(m.times.answer) }), 0
 		for p := range m.cfg.Router.Lookup(within, f.want.sum.Key()) {
 			if _, skipped := skip[p.ID]; skipped || p.ID == m.cfg.Host.ID() || m.isBlamed(p.ID) {
 				continue
 			}
-			if asked++; asked > enough {
-				break
+			if asked++; asked == 1 {
+				wait(most)
 			}
-			f.news(func(time.Time) { f.reach(l, stepNamed, most) })
 			probes.Go(func() {
-				if met := f.meet(within, l, p); met != nil {
+				if met := f.meet(within, l, p, first); met != nil {
 					m.tasks.Run(func() { f.serve(ctx, met, f.peerTurn) })
 				}
 			})
+			if asked == enough {
+				break
+			}
 		}
 		probes.Wait()
 		cancel()
@@ -246,10 +237,10 @@ func (f *flight) seek(ctx context.Context) {
 	}
 }
 
-// meet probes a peer, and adds it to f.known if it has the content or fetches it. It returns only a new source.
-func (f *flight) meet(ctx context.Context, l *look, p peer.AddrInfo) (met *source) {
+// meet probes a peer, and adds it to f.known if it has the content or fetches it. It calls asked when the question has
+// a stream. It returns only a new source.
+func (f *flight) meet(ctx context.Context, l *look, p peer.AddrInfo, asked func()) (met *source) {
 	begun := time.Now()
-	asked := func() { f.news(func(time.Time) { f.reach(l, stepAsked, f.m.times.answer) }) }
 	if f.m.cfg.Host.Network().Connectedness(p.ID) != network.Connected {
 		asked() // a peer that cannot be reached is waited for no longer than one that does not answer
 		if err := f.m.cfg.Host.Connect(ctx, p); err != nil {
@@ -301,34 +292,25 @@ func common(a, b string) (n int) {
 	return n
 }
 
-// rank orders the mirrors that fetch the same content at once. A mirror takes bytes only from one of a lower rank: one
-// that has more bytes, or has as many and takes from no peer. A mirror's bytes never get fewer, and it never has more
-// than the mirror that it takes from. So mirrors never wait for each other in a circle. Of mirrors that begin together
-// the one of the lowest rank asks the origin, because it may take from none of the others.
-type rank struct {
-	have   int64  // bytes from the beginning on
-	origin bool   // has asked the origin
-	draw   uint64 // a hash of peer and content: it spreads the work
+// below reports whether a mirror in the asker's state may take bytes from a mirror in state s, which takes from a peer
+// that has not the whole if takes is true. A mirror takes only from one of a lower rank: one that has more bytes, or
+// has as many and takes from no peer. A mirror's bytes never get fewer, and it never has more than the mirror that it
+// takes from. So mirrors never wait for each other in a circle. Of mirrors that begin together the one of the lowest
+// rank asks the origin, because it may take from none of the others.
+func (s state) below(asker state, takes bool) bool {
+	switch {
+	case s.Have != asker.Have:
+		return s.Have > asker.Have
+	case takes || s.Origin != asker.Origin:
+		return !takes && s.Origin
+	}
+	return s.lot < asker.lot
 }
 
-func rankOf(p peer.ID, s Sum) rank {
+// lotOf returns a hash of a peer and content, which decides between mirrors of equal states: it spreads the work.
+func lotOf(p peer.ID, s Sum) uint64 {
 	h := sha256.New()
 	_, _ = h.Write([]byte(p))
 	_, _ = h.Write(s.hash())
-	return rank{draw: binary.BigEndian.Uint64(h.Sum(nil))}
-}
-
-// of returns the rank with the bytes and the origin flag of a mirror's state.
-func (r rank) of(s state) rank { return rank{s.Have, s.Origin, r.draw} }
-
-// below reports whether a mirror of rank s may take from a mirror of rank r. takes is true if the mirror of rank r
-// itself takes from a peer that has not the whole.
-func (r rank) below(s rank, takes bool) bool {
-	switch {
-	case r.have != s.have:
-		return r.have > s.have
-	case takes || r.origin != s.origin:
-		return !takes && r.origin
-	}
-	return r.draw < s.draw
+	return binary.BigEndian.Uint64(h.Sum(nil))
 }

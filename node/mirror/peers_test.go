@@ -30,22 +30,22 @@ func TestNearHoldersComeFirst(t *testing.T) {
 // origin, and looks for some that wait for each other.
 func TestRanksHaveNoCircles(t *testing.T) {
 	const n = 30
-	ranks, from := make([]rank, n), make([]int, n)
-	for i := range ranks {
-		ranks[i], from[i] = rankOf(peer.ID([]byte{byte(i)}), meeting), -1
+	states, from := make([]state, n), make([]int, n)
+	for i := range states {
+		states[i].lot, from[i] = lotOf(peer.ID([]byte{byte(i)}), meeting), -1
 	}
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 200_000 {
 		i, j := r.IntN(n), r.IntN(n)
 		switch {
 		case from[i] >= 0 && r.IntN(3) > 0:
-			ranks[i].have += (ranks[from[i]].have - ranks[i].have + 1) / 2
+			states[i].Have += (states[from[i]].Have - states[i].Have + 1) / 2
 		case r.IntN(3) == 0:
 			from[i] = -1 // its source has gone
 		case from[i] < 0 && r.IntN(n) == 0:
-			ranks[i].origin = true
-			ranks[i].have += r.Int64N(3)
-		case from[i] < 0 && ranks[j].below(ranks[i], from[j] >= 0):
+			states[i].Origin = true
+			states[i].Have += r.Int64N(3)
+		case from[i] < 0 && states[j].below(states[i], from[j] >= 0):
 			from[i] = j
 		}
 		for i := range from {

@@ -90,26 +90,26 @@ func (m *Mirror) give(w http.ResponseWriter, r *http.Request, p peer.ID, sum Sum
 // come. It refuses a peer that may not take from this mirror by rank, or that finds no room.
 func (m *Mirror) passOn(w http.ResponseWriter, r *http.Request, p peer.ID, f *flight, here state) {
 	asker, _ := parseState(r.Header)
+	asker.lot, here.lot = lotOf(p, f.want.sum), lotOf(m.cfg.Host.ID(), f.want.sum)
 	f.mu.Lock()
 	here.Have, here.Size, here.Origin = f.ready(), f.size, f.origin
 	here.Busy = here.Busy || f.children >= maxChildren
-	refusal, get := (*fault)(nil), r.Method == http.MethodGet
-	switch {
-	case !f.rank.of(here).below(rankOf(p, f.want.sum).of(asker), f.takes()):
-		refusal = errBehind
-	case get && here.Busy:
-		refusal = errBusy
-	case get:
+	below, get := here.below(asker, f.takes()), r.Method == http.MethodGet
+	gives := below && get && !here.Busy
+	if gives {
 		f.children++
 		defer f.news(func(time.Time) { f.children-- })
 	}
 	f.mu.Unlock()
-	if refusal != nil {
-		w.WriteHeader(refusal.status)
-		return
-	}
-	if !get {
+	switch {
+	case !below:
+		w.WriteHeader(errBehind.status)
+	case !get:
 		here.write(w.Header())
+	case !gives:
+		w.WriteHeader(errBusy.status)
+	}
+	if !gives {
 		return
 	}
 	content, err := f.reader(r.Context())
