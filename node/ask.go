@@ -49,11 +49,11 @@ func (n *Node) check(key []byte, private bool) (keyCheck, error) {
 }
 
 // hasChecked reports whether the node holds a key, for the core: by the check made before, else by the key store.
-func (n *Node) hasChecked(key []byte) bool {
-	if n.checked != nil && bytes.Equal(n.checked.key, key) {
-		return n.checked.has
+func (l *loop) hasChecked(key []byte) bool {
+	if l.checked != nil && bytes.Equal(l.checked.key, key) {
+		return l.checked.has
 	}
-	has, _ := n.has(key, false)
+	has, _ := l.n.has(key, false)
 	return has
 }
 

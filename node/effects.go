@@ -22,7 +22,7 @@ func (l *loop) carryOut(e event.Effect) {
 	case tails.Send:
 		l.n.pipes.Send(peer.ID(e.To), wire.Tails(e.Items).Append(nil))
 	case tails.Unverified:
-		l.n.unverified.Items = append(l.n.unverified.Items, e)
+		l.unverified.Items = append(l.unverified.Items, e)
 	case tails.Advanced:
 		l.show(e.Origin, true)
 		l.n.events.emit(EvtTailLearned{peer.ID(e.Origin), e.Epoch, e.Number, e.Added, e.Removed})

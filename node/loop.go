@@ -29,6 +29,9 @@ type loop struct {
 	todo []event.Input // inputs that the core has not been given yet
 	busy bool          // the core is being stepped
 
+	checked    *keyCheck        // the key that the core is asked for; nil: none
+	unverified inbox.Unverified // tails that the core is to get again
+
 	wake *time.Timer
 
 	links    map[peer.ID]*link
@@ -80,10 +83,10 @@ func (l *loop) greetings() (n int) {
 	return n
 }
 
-func newLoop(n *Node, m *core.Machine) *loop {
+// newLoop returns a loop without its core, whose hooks may be the loop's methods.
+func newLoop(n *Node) *loop {
 	l := &loop{
 		n:        n,
-		core:     m,
 		wake:     time.NewTimer(time.Hour),
 		links:    make(map[peer.ID]*link),
 		queries:  make(map[routing.QueryID]*Results),
@@ -177,8 +180,8 @@ func (l *loop) step(in event.Input) {
 // leaveUnverified hands over the tails whose signatures are to be verified outside the loop: to the stream on which
 // they came, or to a new goroutine if they came before their epoch.
 func (l *loop) leaveUnverified() {
-	u := l.n.unverified
-	l.n.unverified = inbox.Unverified{}
+	u := l.unverified
+	l.unverified = inbox.Unverified{}
 	switch {
 	case u.Took != nil:
 		u.Took <- u
@@ -330,7 +333,7 @@ func (l *loop) message(p *inbox.Message) {
 			p.Took <- inbox.Unverified{}
 		}
 	case p.Tails != nil:
-		l.n.unverified.Took = p.Took
+		l.unverified.Took = p.Took
 		l.step(tails.Received{From: wire.PeerID(p.From), Items: p.Tails, Waited: l.n.now() - p.Came, Opened: p.Opened})
 	case p.Parts == nil:
 		l.step(event.CatalogueReceived{From: wire.PeerID(p.From), Items: p.Catalogue, Bytes: p.Bytes})
@@ -347,9 +350,9 @@ func (l *loop) request(r any) {
 	case gotHello:
 		l.gotHello(r)
 	case asked:
-		l.n.checked = &r.held
+		l.checked = &r.held
 		l.step(event.Asked{From: wire.PeerID(r.from), Group: r.group, Request: l.expect(r.reply), Question: r.question})
-		l.n.checked = nil
+		l.checked = nil
 	}
 }
 
@@ -385,9 +388,9 @@ func (l *loop) start(q routing.Query, held keyCheck, r *Results) {
 	l.lastID++
 	r.id, q.ID = l.lastID, l.lastID
 	l.queries[r.id] = r
-	l.n.checked = &held
+	l.checked = &held
 	l.step(routing.Start{Query: q})
-	l.n.checked = nil
+	l.checked = nil
 }
 
 // cancel ends a query, unless it is over.

@@ -81,8 +81,6 @@ type Node struct {
 	snapshot    atomic.Pointer[snapshot]
 	lastRecords map[wire.PeerID][]byte // signed records held in the last run
 	moved       atomic.Bool            // the host's addresses have changed since the loop last looked
-	checked     *keyCheck              // owned by the loop: the key that the core is asked for; nil: none
-	unverified  inbox.Unverified       // owned by the loop: the tails that the core is to get again
 	unannounced unannounced
 	faults      faults             // errors of the key store
 	looks       singleflight.Group // probes of peers whose connections may be dead
@@ -157,19 +155,19 @@ func (n *Node) open() (err error) {
 	if n.events, err = newEvents(n.host, n.counters); err != nil {
 		return err
 	}
-	c := core.Config{Overlay: n.overlayConfig(), Routing: n.routingConfig(), Tails: n.tailsConfig()}
+	l := newLoop(n)
+	c := core.Config{Overlay: n.overlayConfig(), Routing: l.routingConfig(), Tails: l.tailsConfig()}
 	if change := n.cfg.limits.Core; change != nil {
 		change(&c)
 	}
-	machine, err := core.New(c)
-	if err != nil {
+	if l.core, err = core.New(c); err != nil {
 		return err
 	}
-	return n.run(machine)
+	return n.run(l)
 }
 
 // run starts the listeners, and the loop.
-func (n *Node) run(machine *core.Machine) error {
+func (n *Node) run(l *loop) error {
 	n.streams = n.newStreams()
 	n.joining = admission.NewSlots(joinsAtOnce)
 	n.mesh = n.newMesh()
@@ -192,7 +190,6 @@ func (n *Node) run(machine *core.Machine) error {
 	if err := n.watch(); err != nil {
 		return err
 	}
-	l := newLoop(n, machine)
 	n.tasks.Run(l.run)
 	if n.cfg.store != nil {
 		n.tasks.Run(n.savePeers)
@@ -312,21 +309,21 @@ func (n *Node) addressGroup(r wire.Record) string {
 	return signed.AddressGroup(r)
 }
 
-func (n *Node) tailsConfig() tails.Config {
+func (l *loop) tailsConfig() tails.Config {
 	return tails.Config{
-		Sign:   n.key.Sign,
-		Verify: n.verified,
-		Hides:  n.hides,
-		Busy:   func(p wire.PeerID) bool { return n.pipes.Busy(peer.ID(p)) },
+		Sign:   l.n.key.Sign,
+		Verify: l.verified,
+		Hides:  l.n.hides,
+		Busy:   func(p wire.PeerID) bool { return l.n.pipes.Busy(peer.ID(p)) },
 	}
 }
 
-func (n *Node) routingConfig() routing.Config {
+func (l *loop) routingConfig() routing.Config {
 	return routing.Config{
-		Self:        wire.PeerID(n.host.ID()),
-		Has:         n.hasChecked,
-		Fingerprint: n.hasher.Fingerprint,
-		Rand:        rand.New(rand.NewPCG(n.cfg.random, 2)),
+		Self:        wire.PeerID(l.n.host.ID()),
+		Has:         l.hasChecked,
+		Fingerprint: l.n.hasher.Fingerprint,
+		Rand:        rand.New(rand.NewPCG(l.n.cfg.random, 2)),
 	}
 }
 

@@ -118,10 +118,10 @@ func (n *Node) offerTails(from peer.ID, items []wire.TailItem, took chan<- inbox
 	return n.ctx.Err()
 }
 
-// verified returns, in the loop, nil if a signature of a tail is known to be good. It notes any other in n.unverified.
-func (n *Node) verified(origin string, message, signature []byte) error {
-	return n.cfg.headers.Signature(origin, message, signature, func(string, []byte, []byte) error {
-		n.unverified.Signatures = append(n.unverified.Signatures, inbox.Signature{Origin: origin, Message: message, Signature: signature})
+// verified returns nil if a signature of a tail is known to be good. It notes any other in l.unverified.
+func (l *loop) verified(origin string, message, signature []byte) error {
+	return l.n.cfg.headers.Signature(origin, message, signature, func(string, []byte, []byte) error {
+		l.unverified.Signatures = append(l.unverified.Signatures, inbox.Signature{Origin: origin, Message: message, Signature: signature})
 		return tails.ErrUnverified
 	})
 }

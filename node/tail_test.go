@@ -309,14 +309,14 @@ func TestTailsAreVerifiedOutside(t *testing.T) {
 	message := []byte("a tail")
 	signature := must(n.key.Sign(message))
 	for _, known := range []bool{false, true} {
-		look(t, n, func(*loop) {
-			if err := n.verified(string(n.ID()), message, signature); errors.Is(err, tails.ErrUnverified) == known {
+		look(t, n, func(l *loop) {
+			if err := l.verified(string(n.ID()), message, signature); errors.Is(err, tails.ErrUnverified) == known {
 				t.Errorf("known to be good: %v: %v", known, err)
 			}
-			if known != (len(n.unverified.Signatures) == 0) {
-				t.Errorf("known to be good: %v: %d left to be verified", known, len(n.unverified.Signatures))
+			if known != (len(l.unverified.Signatures) == 0) {
+				t.Errorf("known to be good: %v: %d left to be verified", known, len(l.unverified.Signatures))
 			}
-			n.unverified = inbox.Unverified{}
+			l.unverified = inbox.Unverified{}
 		})
 		if err := n.openTails(inbox.Unverified{Signatures: []inbox.Signature{{Origin: string(n.ID()), Message: message, Signature: signature}}}); err != nil {
 			t.Fatal(err)
