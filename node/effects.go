@@ -20,7 +20,7 @@ func (l *loop) carryOut(e event.Effect) {
 	case event.SendParts:
 		l.n.mesh.SendParts(peer.ID(e.To), e.Group, e.Append(nil))
 	case tails.Send:
-		l.n.pipes.Send(peer.ID(e.To), wire.Tails(e.Items).Append(nil))
+		l.sendTails(e)
 	case tails.Unverified:
 		l.unverified.Items = append(l.unverified.Items, e)
 	case tails.Advanced:
@@ -82,6 +82,12 @@ func (l *loop) learn(e event.Learned) {
 	l.deltas++
 	l.deltaBytes += e.Delta
 	l.deltaFull += e.Bytes
+}
+
+func (l *loop) sendTails(e tails.Send) {
+	if link := l.links[peer.ID(e.To)]; link != nil { // else an earlier effect of the core ended the link
+		link.pipe.Send(wire.Tails(e.Items).Append(nil))
+	}
 }
 
 func (l *loop) sendCatalogue(e event.SendCatalogue) {

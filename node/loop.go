@@ -12,6 +12,7 @@ import (
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/node/internal/links"
+	"github.com/venn-p2p/venn/node/internal/pipes"
 	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/tails"
@@ -63,6 +64,7 @@ type link struct {
 	since     time.Duration // when the link began, on the core's clock
 	session   uint64        // number in the peer's last hello; 0: the peer has said none
 	hello     *helloing     // hello under way; nil: none
+	pipe      *pipes.Pipe   // carries tails to the peer
 }
 
 // linked returns the state of the link with p; the zero value if there is none.
@@ -287,7 +289,7 @@ func (l *loop) linkIn(session uint64, p peer.ID, outbound, wanted bool) bool {
 		l.n.links.Closed(p)
 		return false
 	}
-	l.links[p] = &link{session: session, since: l.n.now()}
+	l.links[p] = &link{session: session, since: l.n.now(), pipe: l.n.pipes.To(p)}
 	links.Keep(l.n.host, p, false)
 	l.step(event.LinkOpened{Peer: wire.PeerID(p), Group: group, Outbound: outbound})
 	l.n.tasks.Run(func() { l.n.mesh.Meet(p) })
@@ -310,13 +312,13 @@ func (l *loop) unlink(p peer.ID) { l.endLink(p, event.LinkClosed{Peer: wire.Peer
 func (l *loop) endLink(p peer.ID, ended event.Input) {
 	l.n.links.Unlink(p)
 	l.n.mesh.Unlinked(p)
-	l.n.pipes.Unlinked(p)
 	link := l.links[p]
 	if link == nil {
 		return
 	}
 	delete(l.links, p)
 	link.saidNoMore()
+	link.pipe.Close()
 	links.Release(l.n.host, p)
 	l.dropped(p, link)
 	l.step(ended)

@@ -314,7 +314,7 @@ func (l *loop) tailsConfig() tails.Config {
 		Sign:   l.n.key.Sign,
 		Verify: l.verified,
 		Hides:  l.n.hides,
-		Busy:   func(p wire.PeerID) bool { return l.n.pipes.Busy(peer.ID(p)) },
+		Busy:   l.busyTo,
 	}
 }
 

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"slices"
 	"syscall"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/node/internal/links"
+	"github.com/venn-p2p/venn/node/internal/pipes"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -27,15 +29,17 @@ const (
 func (n *Node) goodbye() {
 	ctx, cancel := context.WithTimeout(n.ctx, core.GoodbyeTime)
 	defer cancel()
-	linked := false
+	var tell []*pipes.Pipe
 	err := n.view(ctx, func(l *loop) {
 		l.step(tails.Leaving{})
-		linked = len(l.links) > 0
+		for _, link := range l.links {
+			tell = append(tell, link.pipe)
+		}
 	})
-	if err != nil || !linked {
+	if err != nil || len(tell) == 0 {
 		return
 	}
-	for n.pipes.Waiting() > 0 && ctx.Err() == nil {
+	for slices.ContainsFunc(tell, (*pipes.Pipe).Busy) && ctx.Err() == nil {
 		time.Sleep(time.Millisecond)
 	}
 	time.Sleep(goodbyeFlush)

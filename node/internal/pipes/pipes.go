@@ -30,20 +30,23 @@ type Config struct {
 	Take    func(from *streams.Stream, message []byte) error // handles a message; an error ends the stream
 }
 
-// maxWaiting is the most messages that wait for a peer. Senders that heed Busy have one waiting at a time.
+// maxWaiting is the most messages that wait in a pipe. Senders that heed Busy have one waiting at a time.
 const maxWaiting = 16
 
-// Pipes holds the streams of one protocol with all linked peers. It is safe for concurrent use.
+// Pipes makes the pipes to linked peers and reads the streams of their pipes. It is safe for concurrent use.
 type Pipes struct {
 	cfg Config
 
-	mu  sync.Mutex
-	out map[peer.ID]*pipe
-	in  map[peer.ID]*streams.Stream
+	mu sync.Mutex
+	in map[peer.ID]*streams.Stream
 }
 
-// pipe holds the waiting messages to one peer, and the stream.
-type pipe struct {
+// Pipe holds the messages that wait for a linked peer, and the stream to it. It is safe for concurrent use.
+type Pipe struct {
+	cfg *Config
+	to  peer.ID
+
+	mu      sync.Mutex
 	waiting [][]byte
 	writing bool            // a goroutine is writing the waiting messages
 	stream  *streams.Stream // nil: none is open. It belongs to the writing goroutine while there is one
@@ -51,96 +54,76 @@ type pipe struct {
 }
 
 // New returns pipes without streams.
-func New(cfg Config) *Pipes {
-	return &Pipes{cfg: cfg, out: make(map[peer.ID]*pipe), in: make(map[peer.ID]*streams.Stream)}
-}
+func New(cfg Config) *Pipes { return &Pipes{cfg: cfg, in: make(map[peer.ID]*streams.Stream)} }
 
-// Send sends a message to a linked peer, without waiting. If too many messages wait for the peer, this one is lost.
-func (p *Pipes) Send(to peer.ID, message []byte) {
-	if !p.queue(to, message) {
-		p.cfg.Lost(to)
+// To returns a pipe for a new link with a peer. Close must follow.
+func (p *Pipes) To(q peer.ID) *Pipe { return &Pipe{cfg: &p.cfg, to: q} }
+
+// Send sends a message without waiting. If too many messages wait, this one is lost.
+func (o *Pipe) Send(message []byte) {
+	if !o.queue(message) {
+		o.cfg.Lost(o.to)
 	}
 }
 
-// queue adds a message to those that wait for a peer; false if too many wait. If no goroutine writes, it starts one.
-func (p *Pipes) queue(to peer.ID, message []byte) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	o := p.out[to]
-	if o == nil {
-		o = &pipe{}
-		p.out[to] = o
-	}
+// queue adds a message to those that wait; false if too many wait. If no goroutine writes, it starts one.
+func (o *Pipe) queue(message []byte) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	if len(o.waiting) >= maxWaiting {
 		return false
 	}
 	o.waiting = append(o.waiting, message)
 	if !o.writing {
-		o.writing = p.cfg.Tasks.Run(func() { p.write(to, o) })
+		o.writing = o.cfg.Tasks.Run(o.write)
 	}
 	return true
 }
 
-// Busy reports whether messages to a peer wait or are being written.
-func (p *Pipes) Busy(to peer.ID) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	o := p.out[to]
-	return o != nil && len(o.waiting) > 0
+// Busy reports whether messages wait or are being written.
+func (o *Pipe) Busy() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.waiting) > 0
 }
 
-// Waiting returns the number of messages that wait or are being written.
-func (p *Pipes) Waiting() (n int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, o := range p.out {
-		n += len(o.waiting)
-	}
-	return n
-}
-
-// Unlinked ends the stream to a peer, because the link has ended.
-func (p *Pipes) Unlinked(q peer.ID) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	o := p.out[q]
-	if o == nil {
-		return
-	}
-	delete(p.out, q)
+// Close ends the stream, because the link has ended.
+func (o *Pipe) Close() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	o.closed = true
 	switch s := o.stream; {
 	case s == nil:
 	case o.writing:
-		p.cfg.Tasks.Run(func() { _ = s.Reset() })
+		o.cfg.Tasks.Run(func() { _ = s.Reset() })
 	default:
-		p.cfg.Tasks.Run(func() { s.End(nil) })
+		o.cfg.Tasks.Run(func() { s.End(nil) })
 	}
 }
 
-// write sends the waiting messages of a peer. It returns when there are none left.
-func (p *Pipes) write(to peer.ID, o *pipe) {
+// write sends the waiting messages. It returns when there are none left.
+func (o *Pipe) write() {
 	for {
-		message, s := p.next(o)
+		message, s := o.next()
 		if message == nil {
 			if s != nil {
 				s.End(nil)
 			}
 			return
 		}
-		s, err := p.send(to, s, message)
-		if lost := p.wrote(o, s, err == nil); lost {
-			p.cfg.Streams.Log.Debug("stream of messages failed", "protocol", p.cfg.ID, "peer", to, "err", err)
-			p.cfg.Lost(to)
+		s, err := o.send(s, message)
+		if lost := o.wrote(s, err == nil); lost {
+			o.cfg.Streams.Log.Debug("stream of messages failed", "protocol", o.cfg.ID, "peer", o.to, "err", err)
+			o.cfg.Lost(o.to)
 		}
 	}
 }
 
 // next returns the message to write next, and the open stream, if there is one. If it returns no message, the
 // goroutine must end the stream that it got, if any, and return.
-func (p *Pipes) next(o *pipe) (message []byte, s *streams.Stream) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (o *Pipe) next() (message []byte, s *streams.Stream) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	switch {
 	case o.closed:
 		s, o.stream = o.stream, nil
@@ -152,14 +135,14 @@ func (p *Pipes) next(o *pipe) (message []byte, s *streams.Stream) {
 }
 
 // send writes a message to a stream. If s is nil, it opens one. It returns the stream to use next; nil after an error.
-func (p *Pipes) send(to peer.ID, s *streams.Stream, message []byte) (*streams.Stream, error) {
+func (o *Pipe) send(s *streams.Stream, message []byte) (*streams.Stream, error) {
 	var err error
 	if s == nil {
-		if s, err = p.cfg.Streams.Open(p.cfg.Done, to, p.cfg.ID); err != nil {
+		if s, err = o.cfg.Streams.Open(o.cfg.Done, o.to, o.cfg.ID); err != nil {
 			return nil, err
 		}
 	}
-	if err = s.SendWithin(message, p.cfg.Within); err != nil { // waits while the other end does not read
+	if err = s.SendWithin(message, o.cfg.Within); err != nil { // waits while the other end does not read
 		s.End(err)
 		return nil, err
 	}
@@ -168,9 +151,9 @@ func (p *Pipes) send(to peer.ID, s *streams.Stream, message []byte) (*streams.St
 
 // wrote records that the first waiting message was written, or else that all waiting messages are lost. It reports
 // whether the loss must be reported.
-func (p *Pipes) wrote(o *pipe, s *streams.Stream, ok bool) (lost bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (o *Pipe) wrote(s *streams.Stream, ok bool) (lost bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	o.stream = s
 	if ok {
 		if o.waiting = o.waiting[1:]; len(o.waiting) == 0 {
@@ -213,9 +196,9 @@ func (p *Pipes) leave(s *streams.Stream) {
 	}
 }
 
-// Remembered returns the number of streams read, plus the number of peers with messages or a stream to them.
+// Remembered returns the number of streams that are being read.
 func (p *Pipes) Remembered() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.out) + len(p.in)
+	return len(p.in)
 }

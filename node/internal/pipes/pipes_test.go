@@ -31,6 +31,7 @@ const (
 // end is a host with pipes, and what came and went wrong there.
 type end struct {
 	*Pipes
+	*Pipe // to the other end
 	h     host.Host
 	tasks *tasks.Group
 
@@ -81,12 +82,18 @@ func newEnd(t *testing.T) *end {
 	return e
 }
 
-func (e *end) serve() { e.h.SetStreamHandler(testID, e.cfg.Streams.Served(testID, e.Serve)) }
+func (e *end) serve() { e.h.SetStreamHandler(testID, e.Pipes.cfg.Streams.Served(testID, e.Serve)) }
 
 func (e *end) messages() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return slices.Clone(e.got)
+}
+
+func (e *end) waits() int {
+	e.Pipe.mu.Lock()
+	defer e.Pipe.mu.Unlock()
+	return len(e.waiting)
 }
 
 func (e *end) losses() int {
@@ -101,6 +108,7 @@ func ends(t *testing.T) (a, b *end) {
 	if err := a.h.Connect(t.Context(), peer.AddrInfo{ID: b.h.ID(), Addrs: b.h.Addrs()}); err != nil {
 		t.Fatal(err)
 	}
+	a.Pipe, b.Pipe = a.To(b.h.ID()), b.To(a.h.ID())
 	return a, b
 }
 
@@ -136,15 +144,15 @@ func TestMessages(t *testing.T) {
 		if len(m) > 127 {
 			bytes++
 		}
-		for a.Busy(b.h.ID()) {
+		for a.Busy() {
 			time.Sleep(time.Microsecond)
 		}
-		a.Send(b.h.ID(), []byte(m))
+		a.Send([]byte(m))
 	}
-	b.Send(a.h.ID(), []byte("back"))
+	b.Send([]byte("back"))
 	eventually(t, "all messages come", func() bool { return slices.Equal(b.messages(), want) && slices.Equal(a.messages(), []string{"back"}) })
-	eventually(t, "nothing waits", func() bool { return a.Waiting() == 0 && !a.Busy(b.h.ID()) })
-	sent := int(a.cfg.Streams.Counters.Protocols()[testID].Sent)
+	eventually(t, "nothing waits", func() bool { return !a.Busy() })
+	sent := int(a.Pipes.cfg.Streams.Counters.Protocols()[testID].Sent)
 	if n := open(a.h, b.h.ID()); n != 2 || a.losses() > 0 || sent != bytes {
 		t.Errorf("%d streams, %d losses; %d bytes sent, want %d", n, a.losses(), sent, bytes)
 	}
@@ -157,12 +165,12 @@ func TestLostMessages(t *testing.T) {
 	a, b := ends(t)
 	b.h.RemoveStreamHandler(testID)
 	eventually(t, "a loss is noted", func() bool {
-		a.Send(b.h.ID(), []byte("unserved"))
+		a.Send([]byte("unserved"))
 		return a.losses() > 0
 	})
 	b.serve()
 	eventually(t, "a message comes", func() bool {
-		a.Send(b.h.ID(), []byte("served"))
+		a.Send([]byte("served"))
 		return slices.Contains(b.messages(), "served")
 	})
 	before := a.losses()
@@ -170,13 +178,13 @@ func TestLostMessages(t *testing.T) {
 	b.take = func() error { return errors.New("refused") }
 	b.mu.Unlock()
 	eventually(t, "another loss is noted", func() bool {
-		a.Send(b.h.ID(), []byte("refused"))
+		a.Send([]byte("refused"))
 		return a.losses() > before
 	})
 	before = a.losses()
-	a.Send(b.h.ID(), make([]byte, limit+1))
+	a.Send(make([]byte, limit+1))
 	eventually(t, "one that is too long ends the stream", func() bool {
-		a.Send(b.h.ID(), []byte("after"))
+		a.Send([]byte("after"))
 		return a.losses() > before
 	})
 	if slices.ContainsFunc(b.messages(), func(m string) bool { return len(m) > limit }) {
@@ -192,19 +200,19 @@ func TestSlowReader(t *testing.T) {
 	b.take = func() error { <-release; return nil }
 	var want []string
 	for busy := 0; busy < 300 || len(want) < 285; busy++ { // a stream takes 256 KiB unread
-		if !a.Busy(b.h.ID()) {
+		if !a.Busy() {
 			want = append(want, fmt.Sprintf("%4d%s", len(want), filler(895)))
-			a.Send(b.h.ID(), []byte(want[len(want)-1]))
+			a.Send([]byte(want[len(want)-1]))
 			busy = 0
 		}
 		time.Sleep(time.Millisecond)
 	}
 	eventually(t, "what is too much is lost", func() bool {
-		a.Send(b.h.ID(), []byte("too much"))
-		return a.losses() > 0 && a.Waiting() == maxWaiting
+		a.Send([]byte("too much"))
+		return a.losses() > 0 && a.waits() == maxWaiting
 	})
 	close(release)
-	eventually(t, "the rest comes", func() bool { return a.Waiting() == 0 && len(b.messages()) >= len(want)+maxWaiting-1 })
+	eventually(t, "the rest comes", func() bool { return !a.Busy() && len(b.messages()) >= len(want)+maxWaiting-1 })
 	if got := b.messages(); !slices.Equal(got[:len(want)], want) {
 		t.Errorf("%d messages came, %d were sent first", len(got), len(want))
 	}
@@ -214,20 +222,20 @@ func TestSlowReader(t *testing.T) {
 // out on a new one.
 func TestNoReader(t *testing.T) {
 	a, b := ends(t)
-	a.cfg.Within = 100 * time.Millisecond
+	a.Pipes.cfg.Within = 100 * time.Millisecond
 	release := make(chan struct{})
 	free := sync.OnceFunc(func() { close(release) })
 	t.Cleanup(free)
 	b.take = func() error { <-release; return nil }
 	eventually(t, "a loss is noted", func() bool {
-		if !a.Busy(b.h.ID()) { // never more than one waits
-			a.Send(b.h.ID(), filler(895))
+		if !a.Busy() { // never more than one waits
+			a.Send(filler(895))
 		}
 		return a.losses() > 0
 	})
 	free()
 	eventually(t, "a later message comes", func() bool {
-		a.Send(b.h.ID(), []byte("later"))
+		a.Send([]byte("later"))
 		return slices.Contains(b.messages(), "later")
 	})
 }
@@ -238,13 +246,14 @@ func TestLinkEnds(t *testing.T) {
 	for range 3 {
 		came := len(b.messages())
 		eventually(t, "a message comes", func() bool {
-			a.Send(b.h.ID(), []byte("message"))
+			a.Send([]byte("message"))
 			return len(b.messages()) > came
 		})
-		eventually(t, "it has gone out", func() bool { return a.Waiting() == 0 })
-		a.Unlinked(b.h.ID())
+		eventually(t, "it has gone out", func() bool { return !a.Busy() })
+		a.Close()
+		a.Pipe = a.To(b.h.ID())
 		eventually(t, "the stream has ended", func() bool { return open(a.h, b.h.ID())+open(b.h, a.h.ID()) == 0 })
-		if n := a.Remembered() + b.Remembered(); n > 0 {
+		if n := b.Remembered(); n > 0 {
 			t.Errorf("%d remembered", n)
 		}
 	}
