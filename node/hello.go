@@ -18,15 +18,9 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// helloing is a hello under way on a link. Of the hellos that wait for its end, only the latest is kept.
-type helloing struct {
-	next *wire.Hello        // hello that waits; nil: none
-	stop context.CancelFunc // called when the link ends: the hello is not tried again
-}
-
 type saidHello struct {
 	peer peer.ID
-	of   *helloing
+	on   *link
 	took tookHello
 	err  error
 }
@@ -52,47 +46,36 @@ func (l *loop) sayHello(p peer.ID, h wire.Hello) {
 	switch {
 	case link == nil:
 		return
-	case link.hello != nil:
-		link.hello.wait(h)
+	case link.saying:
+		link.wait(h)
 		return
 	}
-	ctx, stop := context.WithCancel(l.n.ctx)
-	under := &helloing{stop: stop}
-	link.hello = under
+	link.saying = true
 	h.New = !link.greeted && link.session == 0
 	l.n.tasks.Run(func() {
-		defer stop()
-		took, err := l.n.helloAgain(ctx, p, h)
-		l.n.in.Result(l.n.ctx, saidHello{p, under, took, err})
+		took, err := l.n.helloAgain(link.ctx, p, h)
+		l.n.in.Result(l.n.ctx, saidHello{p, link, took, err})
 	})
 }
 
 // wait keeps the latest hello. It takes over Again and Records of the hello that it replaces; nobody repeats them.
-func (u *helloing) wait(h wire.Hello) {
-	if u.next != nil {
-		h.Again = h.Again || u.next.Again
+func (l *link) wait(h wire.Hello) {
+	if l.next != nil {
+		h.Again = h.Again || l.next.Again
 		if len(h.Records) == 0 {
-			h.Records = u.next.Records
+			h.Records = l.next.Records
 		}
 	}
-	u.next = &h
-}
-
-// saidNoMore ends the hello under way on a link that has ended. Otherwise it could still arrive after the hello of a
-// new link with the peer.
-func (l *link) saidNoMore() {
-	if l.hello != nil {
-		l.hello.stop()
-	}
+	l.next = &h
 }
 
 // saidHello handles the result of a hello that this node sent, and then sends the hello that waits, if any.
 func (l *loop) saidHello(s saidHello) {
-	link, under := l.links[s.peer], s.of
-	if link == nil || link.hello != under { // the hello's link has ended
+	if l.links[s.peer] != s.on { // the hello's link has ended
 		return
 	}
-	link.hello = nil
+	next := s.on.next
+	s.on.saying, s.on.next = false, nil
 	switch {
 	case s.err != nil:
 		l.n.log.Debug("hello failed", "peer", s.peer, "err", s.err)
@@ -104,8 +87,8 @@ func (l *loop) saidHello(s saidHello) {
 		l.n.host.Peerstore().RecordLatency(s.peer, s.took.rtt)
 		l.step(event.RoundTrip{Peer: wire.PeerID(s.peer), RTT: s.took.rtt})
 	}
-	if under.next != nil {
-		l.sayHello(s.peer, *under.next)
+	if next != nil {
+		l.sayHello(s.peer, *next)
 	}
 }
 

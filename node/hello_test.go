@@ -77,7 +77,7 @@ func TestHellosThatWait(t *testing.T) {
 	eventually(t, "they are linked", func() bool { return n.links.Linked(m.ID()) })
 	records := []wire.Record{{Peer: "p", Envelope: []byte("e")}}
 	look(t, n, func(l *loop) {
-		if l.linked(m.ID()).hello == nil {
+		if !l.linked(m.ID()).saying {
 			t.Error("no hello is under way")
 		}
 		l.sayHello(m.ID(), wire.Hello{Again: true, Origins: 100})

@@ -59,11 +59,14 @@ type loop struct {
 
 // link is the loop's state of a link.
 type link struct {
+	ctx       context.Context // ends with the link, so that no hello of it arrives on the next link with the peer
+	end       context.CancelFunc
 	greeted   bool          // hello was said with the peer: it took ours, or said its own
 	neighbour bool          // the core chose the peer as a neighbour
 	since     time.Duration // when the link began, on the core's clock
 	session   uint64        // number in the peer's last hello; 0: the peer has said none
-	hello     *helloing     // hello under way; nil: none
+	saying    bool          // a hello is under way
+	next      *wire.Hello   // latest of the hellos that wait for its end; nil: none
 	pipe      *pipes.Pipe   // carries tails to the peer
 }
 
@@ -289,7 +292,9 @@ func (l *loop) linkIn(session uint64, p peer.ID, outbound, wanted bool) bool {
 		l.n.links.Closed(p)
 		return false
 	}
-	l.links[p] = &link{session: session, since: l.n.now(), pipe: l.n.pipes.To(p)}
+	begun := &link{session: session, since: l.n.now(), pipe: l.n.pipes.To(p)}
+	begun.ctx, begun.end = context.WithCancel(l.n.ctx)
+	l.links[p] = begun
 	links.Keep(l.n.host, p, false)
 	l.step(event.LinkOpened{Peer: wire.PeerID(p), Group: group, Outbound: outbound})
 	l.n.tasks.Run(func() { l.n.mesh.Meet(p) })
@@ -317,7 +322,7 @@ func (l *loop) endLink(p peer.ID, ended event.Input) {
 		return
 	}
 	delete(l.links, p)
-	link.saidNoMore()
+	link.end()
 	link.pipe.Close()
 	links.Release(l.n.host, p)
 	l.dropped(p, link)
