@@ -15,9 +15,6 @@ import (
 	"github.com/venn-p2p/venn/routing"
 )
 
-// confirming stands for a batch of confirmations under way to a peer. Those in next wait until the batch is over.
-type confirming struct{ next []event.Ask }
-
 // confirmed is the result of a batch of confirmations.
 type confirmed struct {
 	peer  peer.ID
@@ -32,11 +29,12 @@ type confirmed struct {
 // confirm asks a peer whether it holds a key: at once, or in the next batch while one is under way to the peer.
 func (l *loop) confirm(c event.Ask) {
 	p := peer.ID(c.To.Peer)
-	if under := l.asks[p]; under != nil {
-		under.next = append(under.next, c)
+	next, under := l.asks[p]
+	if under {
+		l.asks[p] = append(next, c)
 		return
 	}
-	l.asks[p] = &confirming{}
+	l.asks[p] = nil
 	l.confirmAll(p, []event.Ask{c})
 }
 
@@ -83,13 +81,13 @@ func (l *loop) confirmed(r confirmed) {
 		l.n.log.Debug("confirm failed", "peer", r.peer, "err", r.err)
 	}
 	over := func(c event.Ask) bool { return !l.core.Routing.Open(routing.QueryID(c.Search)) }
-	next := slices.DeleteFunc(l.asks[r.peer].next, over)
+	next := slices.DeleteFunc(l.asks[r.peer], over)
 	if len(next) == 0 {
 		delete(l.asks, r.peer)
 		return
 	}
 	k := wire.HaveFits(keysAsked(next))
-	l.asks[r.peer].next = next[k:]
+	l.asks[r.peer] = next[k:]
 	l.confirmAll(r.peer, next[:k])
 }
 

@@ -40,8 +40,8 @@ type loop struct {
 	lastID   routing.QueryID
 	replies  map[uint64]reply // streams that wait for an answer of the core
 	lastReq  uint64
-	standing map[peer.ID]error // why bootstrap peers are not linked
-	asks     map[peer.ID]*confirming
+	standing map[peer.ID]error       // why bootstrap peers are not linked
+	asks     map[peer.ID][]event.Ask // confirmations that wait for the batch under way to a peer
 	learned  map[event.Transport]int // bytes of parts learned, by the way they came
 
 	deltas, deltaBytes, deltaFull int // number of deltas learned, their bytes, and the bytes of the parts replaced
@@ -97,7 +97,7 @@ func newLoop(n *Node) *loop {
 		queries:  make(map[routing.QueryID]*Results),
 		replies:  make(map[uint64]reply),
 		standing: make(map[peer.ID]error),
-		asks:     make(map[peer.ID]*confirming),
+		asks:     make(map[peer.ID][]event.Ask),
 		learned:  make(map[event.Transport]int),
 		watchers: make(map[*watcher]bool),
 		wall:     time.Now,
