@@ -35,9 +35,9 @@ func (l *loop) carryOut(e event.Effect) {
 	case event.Connect:
 		l.n.tasks.Run(func() { l.n.connect(e.To) })
 	case event.Protect:
-		l.protect(peer.ID(e.Peer))
+		l.setNeighbour(peer.ID(e.Peer), true)
 	case event.Disconnect:
-		l.unprotect(peer.ID(e.Peer))
+		l.setNeighbour(peer.ID(e.Peer), false)
 	case event.Audit:
 		l.n.tasks.Run(func() { l.n.audit(e) })
 	case event.Report:

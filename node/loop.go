@@ -316,16 +316,16 @@ func (l *loop) unlink(p peer.ID) { l.endLink(p, event.LinkClosed{Peer: wire.Peer
 // endLink forgets a link that has ended, and gives the core the input ended.
 func (l *loop) endLink(p peer.ID, ended event.Input) {
 	l.n.links.Unlink(p)
-	l.n.mesh.Unlinked(p)
 	link := l.links[p]
 	if link == nil {
 		return
 	}
+	l.setNeighbour(p, false)
 	delete(l.links, p)
 	link.end()
 	link.pipe.Close()
+	l.n.mesh.Unlinked(p)
 	links.Release(l.n.host, p)
-	l.dropped(p, link)
 	l.step(ended)
 	if link.greeted {
 		l.n.events.emit(EvtLinkClosed{p})

@@ -261,40 +261,29 @@ func (n *Node) connect(r wire.Record) {
 
 func (l *loop) dialed(d dialed) {
 	if d.err == nil && l.link(d.peer, true, true) {
-		l.protect(d.peer)
+		l.setNeighbour(d.peer, true)
 		return
 	}
 	l.n.log.Debug("no connection", "peer", d.peer, "err", d.err)
 	l.step(event.DialFailed{Peer: wire.PeerID(d.peer), Here: errors.Is(d.err, errFull)})
 }
 
-// protect records that a linked peer is a neighbour, and keeps its connection.
-func (l *loop) protect(p peer.ID) {
-	if link := l.links[p]; link != nil {
-		l.n.links.Need(p, true)
-		links.Keep(l.n.host, p, true)
-		if !link.neighbour {
-			link.neighbour = true
-			l.n.events.emit(EvtNeighbourChosen{p})
-		}
+// setNeighbour records whether a linked peer is a neighbour. The connection of a neighbour is kept; that of another
+// peer may end when nothing else needs it.
+func (l *loop) setNeighbour(p peer.ID, is bool) {
+	link := l.links[p]
+	if link == nil {
+		return
 	}
-}
-
-// dropped notes that a peer is no neighbour any more.
-func (l *loop) dropped(p peer.ID, link *link) {
-	if link.neighbour {
-		link.neighbour = false
+	l.n.links.Need(p, is)
+	links.Keep(l.n.host, p, is)
+	switch {
+	case is && !link.neighbour:
+		l.n.events.emit(EvtNeighbourChosen{p})
+	case !is && link.neighbour:
 		l.n.events.emit(EvtNeighbourDropped{p})
 	}
-}
-
-// unprotect lets the connection of a former neighbour go when nothing else needs it.
-func (l *loop) unprotect(p peer.ID) {
-	if link := l.links[p]; link != nil {
-		l.n.links.Need(p, false)
-		links.Keep(l.n.host, p, false)
-		l.dropped(p, link)
-	}
+	link.neighbour = is
 }
 
 // giveUp ends a link, and hangs up if this node made the connection.
