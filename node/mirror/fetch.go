@@ -65,7 +65,7 @@ func (f *flight) fetch() error {
 	for {
 		err := f.bring()
 		if err == nil {
-			err = f.want.sum.check(f.file.f, f.size, f.running)
+			err = f.sum.check(f.file.f, f.size, f.running)
 		}
 		if !errors.Is(err, errWrong) && !errors.Is(err, errSize) {
 			return err
@@ -328,7 +328,7 @@ func (f *flight) take(ctx context.Context, p *source, s *span) (err error) {
 	var resp *http.Response
 	if p.ID == "" {
 		moves()
-		resp, err = f.m.askOrigin(ctx, f.want, want)
+		resp, err = f.m.askOrigin(ctx, f.want.origin, want)
 	} else {
 		resp, err = f.ask(ctx, p.ID, &want, moves)
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -15,13 +14,6 @@ import (
 
 	"github.com/venn-p2p/venn/node/httpapi"
 )
-
-// wanted is content that a client asks for, and that anybody may have.
-type wanted struct {
-	sum    Sum
-	name   string        // name for the log
-	origin *http.Request // asks for the content, with the client's credentials; nil: no fetch may begin for it
-}
 
 // Limits of a flight.
 const (
@@ -34,7 +26,8 @@ const (
 // flight is a fetch of content, shared by all requests for it. It goes on for linger after the last request has left.
 type flight struct {
 	m      *Mirror
-	want   wanted
+	sum    Sum
+	want   named // what the client asked for that began the flight
 	begun  time.Time
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -68,12 +61,12 @@ type flight struct {
 	under  sync.WaitGroup // transfers under way
 }
 
-// join returns the flight for content. If there is none, join begins one, or returns nil if want.origin is nil. Each
-// join of a flight needs a leave.
-func (m *Mirror) join(want wanted) *flight {
+// join returns the flight for content. If there is none, join begins one by the request want.origin, or returns nil
+// without such a request. Each join of a flight needs a leave.
+func (m *Mirror) join(sum Sum, want named) *flight {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if f := m.flights[want.sum]; f != nil {
+	if f := m.flights[sum]; f != nil {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		if f.err == nil {
@@ -85,12 +78,12 @@ func (m *Mirror) join(want wanted) *flight {
 		return nil
 	}
 	f := &flight{
-		m: m, want: want, begun: time.Now(), size: -1, parts: []*span{{end: -1}}, running: sha256.New(),
+		m: m, sum: sum, want: want, begun: time.Now(), size: -1, parts: []*span{{end: -1}}, running: sha256.New(),
 		users: 2, gave: make(map[peer.ID]bool), skip: make(map[peer.ID]bool), look: &look{ended: time.Now()},
 	}
 	f.come, f.turn = sync.NewCond(&f.mu), sync.NewCond(&f.mu)
 	f.ctx, f.cancel = context.WithCancel(m.ctx)
-	m.flights[want.sum] = f
+	m.flights[sum] = f
 	if !m.tasks.Run(f.run) {
 		f.over, f.err = true, errClosed
 	}
@@ -131,8 +124,8 @@ func (f *flight) run() {
 	defer f.cancel()
 	err := f.fill()
 	f.m.mu.Lock()
-	if f.m.flights[f.want.sum] == f {
-		delete(f.m.flights, f.want.sum)
+	if f.m.flights[f.sum] == f {
+		delete(f.m.flights, f.sum)
 	}
 	f.m.mu.Unlock()
 	f.mu.Lock()
@@ -140,7 +133,7 @@ func (f *flight) run() {
 	f.over, f.err = true, err
 	f.come.Broadcast()
 	e := httpapi.Fetch{
-		Name: f.want.name, Sum: string(f.want.sum), FromPeers: f.tally[fromPeers], FromOrigin: f.tally[fromOrigin], Tried: f.tried,
+		Name: f.want.name, Sum: string(f.sum), FromPeers: f.tally[fromPeers], FromOrigin: f.tally[fromOrigin], Tried: f.tried,
 	}
 	var why any = "peers have it"
 	switch {
@@ -155,17 +148,17 @@ func (f *flight) run() {
 // fill fetches the content into a file, and keeps it. It makes the file before it advertises the key: a crash leaves no
 // key without a file that tells of it.
 func (f *flight) fill() error {
-	file, err := f.m.cache.create(f.want.sum)
+	file, err := f.m.cache.create(f.sum)
 	if err != nil {
 		return err
 	}
 	f.news(func(time.Time) { f.file = file })
-	f.m.advertise(f.want.sum, f.want.name)
+	f.m.advertise(f.sum, f.want.name)
 	if err = f.fetch(); err == nil {
-		err = file.keep(f.want.sum, f.size)
+		err = file.keep(f.sum, f.size)
 	}
-	if _, whole := f.m.cache.size(f.want.sum); err != nil && !whole {
-		f.m.withdraw(f.want.sum)
+	if _, whole := f.m.cache.size(f.sum); err != nil && !whole {
+		f.m.withdraw(f.sum)
 	}
 	return err
 }

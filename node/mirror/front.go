@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -88,16 +89,15 @@ func (q *request) answer(describe adapter) error {
 	if err := describe(q); err != nil {
 		return err
 	}
-	at, err := below(q.base, q.path)
+	query := q.r.URL.RawQuery
+	if query != "" {
+		q.name += "?" + query
+	}
+	req, err := requestTo(q.base, q.path, query, q.r.Header)
 	if err != nil {
 		return err
 	}
-	if at.RawQuery = q.r.URL.RawQuery; at.RawQuery != "" {
-		q.name += "?" + at.RawQuery
-	}
-	if q.origin, err = requestTo(at, q.r.Header); err != nil {
-		return err
-	}
+	q.origin = req
 	if q.fresh == passedOn || !q.everybody(cmp.Or(q.scope, q.name)) {
 		return q.pass(record{})
 	}
@@ -149,7 +149,7 @@ func (m *Mirror) opens(name string, ask func() error) bool {
 // serve gives a client the content that a record tells of: from the cache, or as it is fetched. After an error nothing
 // was answered.
 func (q *request) serve(rec record) error {
-	if file, size, ok := q.body(rec); ok {
+	if file, size, ok := q.cache.open(rec.Sum); ok {
 		defer func() { _ = file.Close() }()
 		if rec.Name == "" { // else resolve may have just asked the origin for it
 			q.metrics.requests.WithLabelValues("cache").Inc()
@@ -163,7 +163,7 @@ func (q *request) serve(rec record) error {
 			return err
 		}
 	}
-	f := q.join(wanted{rec.Sum, q.name, q.origin})
+	f := q.join(rec.Sum, q.named)
 	defer f.leave()
 	content, err := f.reader(q.r.Context())
 	if err != nil {
@@ -180,10 +180,10 @@ func (q *request) deliver(rec record, content io.ReadSeeker) error {
 			return err
 		}
 		_, _ = content.Seek(0, io.SeekStart) // cannot fail
-		rec.Header["Content-Type"] = rec.typeOf(b)
+		rec.Header.Set("Content-Type", rec.typeOf(b))
 	}
 	rec.write(q.w)
-	changed, _ := http.ParseTime(rec.Header["Last-Modified"]) // else the zero time
+	changed, _ := http.ParseTime(rec.Header.Get("Last-Modified")) // else the zero time
 	http.ServeContent(q.paced(q.w, q.r, toClients), q.r, "", changed, content)
 	return nil
 }
@@ -200,7 +200,7 @@ func (r *rescued) Read(p []byte) (int, error) {
 		if !errors.Is(err, errDisk) {
 			return n, err
 		}
-		resp, err := r.f.m.askOrigin(r.ctx, r.f.want, span{begin: r.at(), end: -1})
+		resp, err := r.f.m.askOrigin(r.ctx, r.f.want.origin, span{begin: r.at(), end: -1})
 		if err != nil {
 			return 0, err
 		}
@@ -213,41 +213,42 @@ func (r *rescued) Read(p []byte) (int, error) {
 	return r.rest.Read(p)
 }
 
-// Headers that are passed on: of clients' requests to origins, of requests whose answers are not kept, of origins'
-// answers about names, and of other answers besides.
+// Headers that are passed on: of clients' requests to origins, of requests whose answers are not kept, of a hub's
+// answers about large files, of origins' answers about names, and of other answers besides.
 var (
 	always      = []string{"Accept", "Authorization", "User-Agent"}
 	conditional = []string{"Range", "If-Range", "If-None-Match", "If-Modified-Since"}
-	kept        = []string{"Content-Type", "Content-Encoding", "Etag", "Last-Modified", "X-Repo-Commit", "X-Linked-Etag", "X-Linked-Size"}
+	linked      = []string{"X-Repo-Commit", "X-Linked-Etag", "X-Linked-Size"}
+	kept        = append([]string{"Content-Type", "Content-Encoding", "Etag", "Last-Modified"}, linked...)
 	passed      = append([]string{
 		"Content-Length", "Content-Range", "Accept-Ranges", "Retry-After", "Www-Authenticate", "Link", "Docker-Content-Digest",
 		"Docker-Distribution-Api-Version", "X-Error-Code", "X-Error-Message",
 	}, kept...)
 )
 
-// pass copies the headers with the given names.
-func pass(to, from http.Header, names []string) {
+// only returns the headers with the given names.
+func only(all http.Header, names []string) http.Header {
+	out := make(http.Header)
 	for _, name := range names {
-		if v := from.Values(name); len(v) > 0 {
-			to[name] = v
+		if v := all.Values(name); len(v) > 0 {
+			out[name] = v
 		}
 	}
+	return out
 }
 
 // pass passes the origin's answer on, with a record's headers, and keeps nothing of it. After an error it sent nothing.
 func (q *request) pass(rec record) error {
 	req := q.origin.Clone(q.r.Context())
 	req.Method = q.r.Method
-	pass(req.Header, q.r.Header, conditional)
+	maps.Copy(req.Header, only(q.r.Header, conditional))
 	resp, err := send(q.web, req)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	pass(q.w.Header(), resp.Header, passed)
-	for name, v := range rec.Header {
-		q.w.Header().Set(name, v)
-	}
+	maps.Copy(q.w.Header(), only(resp.Header, passed))
+	maps.Copy(q.w.Header(), rec.Header)
 	q.w.WriteHeader(resp.StatusCode)
 	n, err := io.Copy(q.paced(q.w, q.r, toClients), resp.Body)
 	q.count(fromOrigin, n)
@@ -275,7 +276,7 @@ func (q *request) fail(err error) {
 		return
 	case errors.As(err, &e):
 		q.log.Info("mirror: refused by the origin", "name", q.name, "status", e.status)
-		pass(q.w.Header(), e.header, passed)
+		maps.Copy(q.w.Header(), only(e.header, passed))
 		q.w.Header().Del("Content-Length")
 		q.w.WriteHeader(e.status)
 		_, _ = q.w.Write(e.body)

@@ -95,11 +95,7 @@ func (g *gomod) supported(ctx context.Context) bool {
 
 // read asks the proxy for a small file, without credentials, and returns its text, cut to maxSmall bytes.
 func (g *gomod) read(ctx context.Context, path string, fresh time.Duration) (string, error) {
-	u, err := below(g.base, path)
-	if err != nil {
-		return "", err
-	}
-	origin, err := requestTo(u, nil)
+	origin, err := requestTo(g.base, path, "", nil)
 	if err != nil {
 		return "", err
 	}
@@ -109,7 +105,7 @@ func (g *gomod) read(ctx context.Context, path string, fresh time.Duration) (str
 	if err != nil {
 		return "", err
 	}
-	f, size, ok := g.m.body(rec)
+	f, size, ok := g.m.cache.open(rec.Sum)
 	if !ok {
 		return "", errDisk
 	}

@@ -42,11 +42,8 @@ func (q *request) largeFile(hub *http.Client) (rec record) {
 	if err != nil || resp.StatusCode >= http.StatusBadRequest {
 		return rec
 	}
-	rec = record{Name: name, Header: keep(resp.Header), Sum: sum, Asked: time.Now()}
-	rec.Header["Etag"] = rec.Header["X-Linked-Etag"]
-	for _, own := range []string{"Content-Type", "Content-Encoding", "Last-Modified"} { // of the redirect
-		delete(rec.Header, own)
-	}
+	rec = record{Name: name, Header: only(resp.Header, linked), Sum: sum, Asked: time.Now()}
+	rec.Header["Etag"] = rec.Header["X-Linked-Etag"] // other headers are those of the redirect
 	q.remember(rec)
 	return rec
 }

@@ -264,7 +264,7 @@ func TestAllThatIsThereIsPassedOn(t *testing.T) {
 	first, second := b.start(t, up), b.start(t, up)
 	has := func(p peerOf, bytes int64) {
 		until(t, "bytes are there", func() (yes bool) {
-			if f := p.join(wanted{sum: sum}); f != nil {
+			if f := p.join(sum, named{}); f != nil {
 				f.news(func(time.Time) { yes = f.there >= bytes })
 				f.leave()
 			}
@@ -276,7 +276,7 @@ func TestAllThatIsThereIsPassedOn(t *testing.T) {
 		clients.Go(func() { get(t, p.url+blobs+digest).is(t, content) })
 		has(p, 200_001)
 	}
-	f := first.join(wanted{sum: sum})
+	f := first.join(sum, named{})
 	ctx, cancel := context.WithTimeout(t.Context(), 6*watchTick)
 	defer cancel()
 	woken := -1

@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"os"
 	"strconv"
 	"time"
 
@@ -26,23 +25,12 @@ type named struct {
 
 // record is the origin's last answer about a name. It is kept in the cache as content of kind name.
 type record struct {
-	Name   string            `json:"name"`
-	Header map[string]string `json:"header"`
-	Sum    Sum               `json:"sum"` // sum of the body, which is in the cache
-	Asked  time.Time         `json:"asked"`
+	Name   string      `json:"name"`
+	Header http.Header `json:"header"`
+	Sum    Sum         `json:"sum"` // sum of the body, which is in the cache
+	Asked  time.Time   `json:"asked"`
 
 	typeOf func([]byte) string // returns the content's type, by its first bytes; nil: Header has the type
-}
-
-// keep returns the headers of the origin's answer that are kept for clients.
-func keep(h http.Header) map[string]string {
-	out := make(map[string]string)
-	for _, name := range kept {
-		if v := h.Get(name); v != "" {
-			out[name] = v
-		}
-	}
-	return out
 }
 
 // Bounds of names' content.
@@ -83,11 +71,6 @@ func (m *Mirror) remember(r record) {
 	if err != nil {
 		m.log.Warn("mirror: what was learned is not kept", "name", r.Name, "err", err)
 	}
-}
-
-// body opens the content with a record's sum; ok is false if the cache does not have it.
-func (m *Mirror) body(r record) (f *os.File, size int64, ok bool) {
-	return m.cache.open(r.Sum)
 }
 
 // resolve returns the record of a name: the kept one while it is fresh, or the origin does not answer, else the
@@ -149,7 +132,7 @@ func (m *Mirror) askName(n named, rec record) (record, error) {
 	defer late.Stop()
 	rec.Header = maps.Clone(rec.Header) // requests that have stopped waiting read the old map
 	begun, req := time.Now(), n.origin.Clone(ctx)
-	if tag, since := rec.Header["Etag"], rec.Header["Last-Modified"]; tag != "" {
+	if tag, since := rec.Header.Get("Etag"), rec.Header.Get("Last-Modified"); tag != "" {
 		req.Header.Set("If-None-Match", tag)
 	} else if since != "" {
 		req.Header.Set("If-Modified-Since", since)
@@ -164,13 +147,13 @@ func (m *Mirror) askName(n named, rec record) (record, error) {
 		if rec.Sum, size, err = m.cache.put("", lively{resp.Body, func() { late.Reset(m.times.origin) }}, maxNamed); err != nil {
 			return rec, err
 		}
-		rec.Header = keep(resp.Header)
+		rec.Header = only(resp.Header, kept)
 		m.count(fromOrigin, size)
 		m.advertise(rec.Sum, n.name)
 		m.ended(httpapi.Fetch{Name: n.name, Sum: string(rec.Sum), FromOrigin: size}, begun, "the origin alone tells it", nil)
 	}
 	rec.Asked = time.Now()
-	f, size, ok := m.body(rec)
+	f, size, ok := m.cache.open(rec.Sum)
 	if !ok {
 		return rec, errDisk
 	}
@@ -185,9 +168,7 @@ func (m *Mirror) askName(n named, rec record) (record, error) {
 // write sets the headers of an answer to a client, by the record.
 func (r record) write(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/octet-stream")
-	for name, v := range r.Header {
-		w.Header().Set(name, v)
-	}
+	maps.Copy(w.Header(), r.Header)
 	if !r.Asked.IsZero() {
 		w.Header().Set("Age", strconv.Itoa(int(time.Since(r.Asked).Seconds())))
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
@@ -78,7 +79,7 @@ func byDigest(kind, ref string) (rec record, ok bool) {
 	if !ok || err != nil {
 		return rec, false
 	}
-	rec.Sum, rec.Header = sum, map[string]string{"Docker-Content-Digest": ref, "Etag": `"` + ref + `"`}
+	rec.Sum, rec.Header = sum, http.Header{"Docker-Content-Digest": {ref}, "Etag": {`"` + ref + `"`}}
 	if kind == "manifests" {
 		rec.typeOf = mediaType
 	}
@@ -87,7 +88,7 @@ func byDigest(kind, ref string) (rec record, ok bool) {
 
 // digestOf sets the digest header of a tag's record to the hash of the manifest that the registry sent.
 func digestOf(rec record, _ *io.SectionReader) {
-	rec.Header["Docker-Content-Digest"] = strings.Replace(string(rec.Sum), "-", ":", 1)
+	rec.Header.Set("Docker-Content-Digest", strings.Replace(string(rec.Sum), "-", ":", 1))
 }
 
 var ofRepository = regexp.MustCompile(`^v2/(.+)/(manifests|blobs)/([^/]+)$`)

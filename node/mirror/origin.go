@@ -174,26 +174,18 @@ func send(by sender, req *http.Request) (*http.Response, error) {
 	return nil, &originError{resp.StatusCode, resp.Header, body}
 }
 
-// askOrigin asks the origin for a range of content.
-func (m *Mirror) askOrigin(ctx context.Context, want wanted, s span) (*http.Response, error) {
-	req := want.origin.Clone(ctx)
+// askOrigin sends the origin a request for a range of content.
+func (m *Mirror) askOrigin(ctx context.Context, req *http.Request, s span) (*http.Response, error) {
+	req = req.Clone(ctx)
 	if s.begin > 0 || s.end >= 0 {
 		req.Header.Set("Range", s.header())
 	}
 	return send(m.web, req)
 }
 
-// requestTo returns a GET request to the origin, with the headers of a client's request that are always passed on.
-func requestTo(u *url.URL, client http.Header) (*http.Request, error) {
-	req, err := http.NewRequestWithContext(context.Background(), http.MethodGet, u.String(), nil)
-	if err == nil {
-		pass(req.Header, client, always)
-	}
-	return req, err
-}
-
-// below returns the URL of a client's path below an origin. escaped is the path as the client wrote it.
-func below(base *url.URL, escaped string) (*url.URL, error) {
+// requestTo returns a GET request for a client's path below an origin, with the headers of the client's request that
+// are always passed on. escaped is the path as the client wrote it. The caller gives the request a context by Clone.
+func requestTo(base *url.URL, escaped, query string, client http.Header) (*http.Request, error) {
 	plain, err := url.PathUnescape(escaped)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errPath, err)
@@ -203,6 +195,6 @@ func below(base *url.URL, escaped string) (*url.URL, error) {
 		return nil, fmt.Errorf("%w: %.200q", errPath, plain)
 	}
 	u := *base
-	u.Path, u.RawPath = base.Path+"/"+plain, base.EscapedPath()+"/"+escaped
-	return &u, nil
+	u.Path, u.RawPath, u.RawQuery = base.Path+"/"+plain, base.EscapedPath()+"/"+escaped, query
+	return &http.Request{Method: http.MethodGet, URL: &u, Header: only(client, always)}, nil
 }

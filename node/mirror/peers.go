@@ -118,7 +118,7 @@ func (f *flight) ask(ctx context.Context, p peer.ID, s *span, had func()) (*http
 		over, method = f.m.peers, http.MethodGet
 	}
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { had() }})
-	req, err := http.NewRequestWithContext(ctx, method, "http://"+p.String()+"/"+string(f.want.sum), nil)
+	req, err := http.NewRequestWithContext(ctx, method, "http://"+p.String()+"/"+string(f.sum), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +211,7 @@ func (f *flight) seek(ctx context.Context) {
 		var probes sync.WaitGroup
 		wait := func(within time.Duration) { f.news(func(time.Time) { l.until = f.in(within) }) }
 		first, asked := sync.OnceFunc(func() { wait(m.times.answer) }), 0
-		for p := range m.cfg.Router.Lookup(within, f.want.sum.Key()) {
+		for p := range m.cfg.Router.Lookup(within, f.sum.Key()) {
 			if _, skipped := skip[p.ID]; skipped || p.ID == m.cfg.Host.ID() || m.isBlamed(p.ID) {
 				continue
 			}

@@ -78,7 +78,7 @@ func (m *Mirror) give(w http.ResponseWriter, r *http.Request, p peer.ID, sum Sum
 			m.send(w, r, io.NewSectionReader(file, 0, size))
 			return
 		}
-	} else if f := m.join(wanted{sum: sum}); f != nil {
+	} else if f := m.join(sum, named{}); f != nil {
 		defer f.leave()
 		m.passOn(w, r, p, f, here)
 		return
@@ -90,7 +90,7 @@ func (m *Mirror) give(w http.ResponseWriter, r *http.Request, p peer.ID, sum Sum
 // come. It refuses a peer that may not take from this mirror by rank, or that finds no room.
 func (m *Mirror) passOn(w http.ResponseWriter, r *http.Request, p peer.ID, f *flight, here state) {
 	asker, _ := parseState(r.Header)
-	asker.lot, here.lot = lotOf(p, f.want.sum), lotOf(m.cfg.Host.ID(), f.want.sum)
+	asker.lot, here.lot = lotOf(p, f.sum), lotOf(m.cfg.Host.ID(), f.sum)
 	f.mu.Lock()
 	here.Have, here.Size, here.Origin = f.ready(), f.size, f.origin
 	here.Busy = here.Busy || f.children >= maxChildren
