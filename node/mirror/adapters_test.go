@@ -89,8 +89,8 @@ func TestGo(t *testing.T) {
 	inDB, dbH1 := moduleZip(t, "module example.com/db\n")
 	const at = "/example.com/m/@v/"
 	o := newFolder(t, map[string][]byte{
-		"sumdb/sums.example/supported": {}, "sumdb/sums.example/lookup/example.com/!d!b@v1.0.0": []byte("7\nexample.com/DB v1.0.0 " + dbH1 + "\nexample.com/DB v1.0.0/go.mod h1:AAAA\n\ngo.sum database tree\n8\n"),
-		"example.com/!d!b/@v/v1.0.0.zip": inDB, "example.com/!d!b/@v/v1.0.0.mod": []byte("module example.com/db\n"),
+		"sumdb/sums.example/lookup/example.com/!d!b@v1.0.0": []byte("7\nexample.com/DB v1.0.0 " + dbH1 + "\nexample.com/DB v1.0.0/go.mod h1:AAAA\n\ngo.sum database tree\n8\n"),
+		"example.com/!d!b/@v/v1.0.0.zip":                    inDB, "example.com/!d!b/@v/v1.0.0.mod": []byte("module example.com/db\n"),
 		at + "v1.0.0.zip": content, at + "v1.0.0.ziphash": []byte(h1), at + "v1.0.0.mod": []byte("module example.com/m\n"), at + "list": []byte("v1.0.0\n"),
 		at + "v1.0.0.info": []byte(`{"Version":"v1.0.0"}`), at + "v1.1.0.zip": other, at + "v1.2.0.zip": other, at + "v1.2.0.ziphash": []byte("h1:" + strings.Repeat("A", 43) + "="),
 	})

@@ -120,30 +120,22 @@ func (q *request) everybody(scope string) bool {
 	if q.r.Header.Get("Authorization") == "" {
 		return true
 	}
-	return q.opens(scope, func() error {
-		ctx, cancel := context.WithTimeout(q.r.Context(), q.times.origin)
-		defer cancel()
-		req := q.origin.Clone(ctx)
-		req.Method = http.MethodHead
-		req.Header.Del("Authorization")
-		resp, err := send(&auth.Client{Client: q.web}, req)
-		if err == nil {
-			_ = resp.Body.Close()
-		}
-		return err
-	})
-}
-
-// opens reports whether the origin gives the content of a name to everybody, as ask finds. It remembers the answer.
-func (m *Mirror) opens(name string, ask func() error) bool {
-	yes, ok := m.open.Get(name)
-	if !ok {
-		err := ask()
-		if yes = err == nil; yes || !down(err) {
-			m.open.Add(name, yes)
-		}
+	if yes, ok := q.open.Get(scope); ok {
+		return yes
 	}
-	return yes
+	ctx, cancel := context.WithTimeout(q.r.Context(), q.times.origin)
+	defer cancel()
+	req := q.origin.Clone(ctx)
+	req.Method = http.MethodHead
+	req.Header.Del("Authorization")
+	resp, err := send(&auth.Client{Client: q.web}, req)
+	if err == nil {
+		_ = resp.Body.Close()
+	}
+	if err == nil || !down(err) {
+		q.open.Add(scope, err == nil)
+	}
+	return err == nil
 }
 
 // serve gives a client the content that a record tells of: from the cache, or as it is fetched. After an error nothing

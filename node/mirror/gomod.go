@@ -68,8 +68,8 @@ func (g *gomod) known(q *request) (rec record, ok bool) {
 	}
 	path, version, _ := strings.Cut(strings.TrimSuffix(q.path, ".zip"), "/@v/") // escaped
 	h1, ctx := "", q.r.Context()
-	if !module.MatchPrefixPatterns(g.none, mod.Path) && g.supported(ctx) {
-		lines, _ := g.read(ctx, g.sumdb("lookup/"+path+"@"+version), forEver)
+	if g.db != "off" && !module.MatchPrefixPatterns(g.none, mod.Path) {
+		lines, _ := g.read(ctx, "sumdb/"+g.db+"/lookup/"+path+"@"+version)
 		for line := range strings.Lines(lines) {
 			if f := strings.Fields(line); len(f) == 3 && f[0] == mod.Path && f[1] == mod.Version {
 				h1 = f[2]
@@ -77,31 +77,22 @@ func (g *gomod) known(q *request) (rec record, ok bool) {
 		}
 	}
 	if h1 == "" {
-		h1, _ = g.read(ctx, path+"/@v/"+version+".ziphash", forEver)
+		h1, _ = g.read(ctx, path+"/@v/"+version+".ziphash")
 	}
 	sum, err := goSum(strings.TrimSpace(h1))
 	return record{Sum: sum}, err == nil
 }
 
-func (g *gomod) sumdb(path string) string { return "sumdb/" + g.db + "/" + path }
-
-// supported reports whether the proxy answers for the checksum database.
-func (g *gomod) supported(ctx context.Context) bool {
-	return g.db != "off" && g.m.opens(g.sumdb("supported"), func() error {
-		_, err := g.read(ctx, g.sumdb("supported"), 0)
-		return err
-	})
-}
-
-// read asks the proxy for a small file, without credentials, and returns its text, cut to maxSmall bytes.
-func (g *gomod) read(ctx context.Context, path string, fresh time.Duration) (string, error) {
+// read asks the proxy for a small file that never changes, without credentials, and returns its text, cut to maxSmall
+// bytes.
+func (g *gomod) read(ctx context.Context, path string) (string, error) {
 	origin, err := requestTo(g.base, path, "", nil)
 	if err != nil {
 		return "", err
 	}
 	ctx, cancel := context.WithTimeout(ctx, hashTime)
 	defer cancel()
-	rec, err := g.m.resolve(ctx, named{name: "go/" + path, fresh: fresh, origin: origin})
+	rec, err := g.m.resolve(ctx, named{name: "go/" + path, fresh: forEver, origin: origin})
 	if err != nil {
 		return "", err
 	}
