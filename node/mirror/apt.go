@@ -87,23 +87,19 @@ func (a *apt) read() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, sum := range a.indexes.Keys() {
-		if read, _ := a.indexes.Peek(sum); !read && a.readIndex(sum) {
-			a.indexes.Add(sum, true)
+		if read, _ := a.indexes.Peek(sum); read {
+			continue
 		}
+		f, size, ok := a.m.cache.open(sum)
+		if !ok {
+			continue
+		}
+		if err := parseIndex(io.NewSectionReader(f, 0, size), a.files); err != nil {
+			a.m.log.Warn("mirror: an index of packages cannot be read", "sum", sum, "err", err)
+		}
+		_ = f.Close()
+		a.indexes.Add(sum, true)
 	}
-}
-
-// readIndex reads an index, and reports whether it is in the cache. a.mu is held.
-func (a *apt) readIndex(sum Sum) bool {
-	f, size, ok := a.m.cache.open(sum)
-	if !ok {
-		return false
-	}
-	defer func() { _ = f.Close() }()
-	if err := parseIndex(io.NewSectionReader(f, 0, size), a.files); err != nil {
-		a.m.log.Warn("mirror: an index of packages cannot be read", "sum", sum, "err", err)
-	}
-	return true
 }
 
 // parseRelease returns the hashes of the indexes of packages that a Release names.

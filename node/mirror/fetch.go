@@ -142,7 +142,7 @@ func (f *flight) peerTurn(p *source, now time.Time) (*span, error) {
 	case best != p:
 		return nil, nil
 	case s.from == nil:
-		f.cut(p)
+		f.cut(p, s)
 		return s, nil
 	case s.from.ID == "":
 		s.from.stop(errFound)
@@ -201,17 +201,14 @@ func (f *flight) taken() bool {
 	return slices.ContainsFunc(f.parts, func(s *span) bool { return s.from != nil })
 }
 
-// cut cuts what a whole holder is to give into ranges, if others can give some. f.mu is held.
-func (f *flight) cut(p *source) {
-	last := f.parts[len(f.parts)-1]
+// cut leaves a segment of a range to a whole holder, and the rest to others, if they can give some. f.mu is held.
+func (f *flight) cut(p *source, s *span) {
 	others := slices.ContainsFunc(f.known, func(o *source) bool { return o != p && o.Whole && o.Size == p.Size })
-	if f.taken() || !p.Whole || !others || p.Size-last.begin < 2*segment || f.setSize(p.Size) != nil {
+	if !p.Whole || !others || p.Size-s.begin <= segment || s != f.parts[len(f.parts)-1] || f.setSize(p.Size) != nil {
 		return
 	}
-	for end := last.end; end-last.begin > segment; last = f.parts[len(f.parts)-1] {
-		last.end = last.begin + segment
-		f.parts = append(f.parts, &span{begin: last.end, end: end})
-	}
+	f.parts = append(f.parts, &span{begin: s.begin + segment, end: s.end})
+	s.end = s.begin + segment
 }
 
 // idle returns the time without a byte; 0 while the transfer waits for a stream.
@@ -305,7 +302,8 @@ func (f *flight) restart(err error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for p := range f.gave {
-		f.m.blame(p, maxBlame/len(f.gave))
+		before, _ := f.m.blamed.Get(p)
+		f.m.blamed.Add(p, before+max(1, maxBlame/len(f.gave)))
 	}
 	clear(f.gave)
 	if f.round > 0 || errors.Is(err, errWrong) && f.tally[fromPeers] == 0 {

@@ -254,8 +254,11 @@ func (f *flight) ends(s *span) error {
 	return f.setSize(s.begin)
 }
 
-// ready returns the number of bytes from the beginning on that may be given while the flight goes on. f.mu is held.
+// ready returns the number of bytes from the beginning on that may be given. f.mu is held.
 func (f *flight) ready() int64 {
+	if f.over {
+		return f.there
+	}
 	return max(0, min(f.there, f.size-holdBack))
 }
 
@@ -315,9 +318,6 @@ func (r *reader) Read(p []byte) (n int, err error) {
 // read reads the bytes that may be read now. f.mu is held.
 func (r *reader) read(p []byte) (int, error) {
 	f, upTo := r.f, r.f.ready()
-	if f.over {
-		upTo = f.there
-	}
 	switch {
 	case f.err != nil:
 		return 0, f.err

@@ -160,12 +160,6 @@ func (f *flight) probe(ctx context.Context, p peer.ID, within time.Duration, had
 	return parseState(resp.Header)
 }
 
-// blame raises the blame of a peer that gave wrong content, by much or by 1, the larger.
-func (m *Mirror) blame(p peer.ID, much int) {
-	before, _ := m.blamed.Get(p)
-	m.blamed.Add(p, before+max(1, much))
-}
-
 func (m *Mirror) isBlamed(p peer.ID) bool {
 	much, _ := m.blamed.Get(p)
 	return much >= maxBlame
