@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"oras.land/oras-go/v2/registry/remote/auth"
-
-	"github.com/venn-p2p/venn/overlay/admission"
 )
 
 // Bounds of Mirror.open.
@@ -62,13 +60,12 @@ func (m *Mirror) Handler() http.Handler {
 			w.Header().Set("Allow", "GET, HEAD")
 			http.Error(w, "mirror: only GET and HEAD", http.StatusMethodNotAllowed)
 		default:
-			place := m.clients.Take(anyClient, func() {})
-			if place == nil {
+			if !m.clients.TryAcquire(1) {
 				w.Header().Set("Retry-After", busyAgain)
 				http.Error(w, "mirror: too many requests at once", http.StatusServiceUnavailable)
 				return
 			}
-			defer place.Release()
+			defer m.clients.Release(1)
 			q := &request{Mirror: m, w: w, r: r, base: m.origins[kind][0], path: path, named: named{name: kind + "/" + path}}
 			err := q.answer(describe)
 			if errors.Is(err, errDisk) {
@@ -80,9 +77,6 @@ func (m *Mirror) Handler() http.Handler {
 		}
 	})
 }
-
-// anyClient stands for all clients: one bound holds for all their requests together.
-var anyClient = admission.Principal{Peer: "client"}
 
 // answer answers a request. After an error nothing was answered.
 func (q *request) answer(describe adapter) error {
@@ -211,9 +205,11 @@ var (
 	always      = []string{"Accept", "Authorization", "User-Agent"}
 	conditional = []string{"Range", "If-Range", "If-None-Match", "If-Modified-Since"}
 	linked      = []string{"X-Repo-Commit", "X-Linked-Etag", "X-Linked-Size"}
-	kept        = append([]string{"Content-Type", "Content-Encoding", "Etag", "Last-Modified"}, linked...)
-	passed      = append([]string{
-		"Content-Length", "Content-Range", "Accept-Ranges", "Retry-After", "Www-Authenticate", "Link", "Docker-Content-Digest",
+	kept        = append([]string{
+		"Content-Type", "Content-Encoding", "Etag", "Last-Modified", "Docker-Content-Digest",
+	}, linked...)
+	passed = append([]string{
+		"Content-Length", "Content-Range", "Accept-Ranges", "Retry-After", "Www-Authenticate", "Link",
 		"Docker-Distribution-Api-Version", "X-Error-Code", "X-Error-Message",
 	}, kept...)
 )

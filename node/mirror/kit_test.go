@@ -241,6 +241,7 @@ func (o *registry) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, `{"errors":[]}`, http.StatusNotFound)
 	default:
 		w.Header().Set("Etag", `"`+ref+`"`)
+		w.Header().Set("Docker-Content-Digest", ref)
 		w.Header().Set("Content-Type", "application/octet-stream")
 		http.ServeContent(w, r, "", time.Time{}, &slowBody{Reader: bytes.NewReader(b), rate: rate, sent: func(n int) { o.set(func() { o.sent += int64(n) }) }})
 	}

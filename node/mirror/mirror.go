@@ -15,6 +15,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/semaphore"
 	"golang.org/x/sync/singleflight"
 
 	"github.com/venn-p2p/venn/node/internal/tasks"
@@ -54,7 +55,7 @@ type Mirror struct {
 	probes  *http.Transport // transport for questions to peers, which do not wait for transfers
 	web     *http.Client    // client for origins
 	origins origins
-	clients *admission.Slots
+	clients *semaphore.Weighted
 	served  *admission.Slots
 	blamed  *expirable.LRU[peer.ID, int]
 	open    *expirable.LRU[string, bool] // whether the origin gives the content of a name to everybody
@@ -81,7 +82,7 @@ func newMirror(cfg Config, t times) (*Mirror, error) {
 	}
 	m := &Mirror{
 		cfg: cfg, log: cmp.Or(cfg.Log, slog.Default()), times: t, flights: make(map[Sum]*flight), origins: origins,
-		clients: admission.NewSlots(maxClients), served: admission.NewSlots(maxServed),
+		clients: semaphore.NewWeighted(maxClients), served: admission.NewSlots(maxServed),
 		blamed: expirable.NewLRU[peer.ID, int](maxBlamed, nil, blameTime),
 		open:   expirable.NewLRU[string, bool](maxOpen, nil, openTime),
 	}

@@ -22,8 +22,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/test"
-
-	"github.com/venn-p2p/venn/overlay/admission"
+	"golang.org/x/sync/semaphore"
 )
 
 const blobs = "/v2/some/image/blobs/"
@@ -745,7 +744,7 @@ func TestClientsAreBounded(t *testing.T) {
 		return false
 	}
 	p := b.start(t, Upstream{OCI: []string{o.URL}})
-	p.clients = admission.NewSlots(1)
+	p.clients = semaphore.NewWeighted(1)
 	first := make(chan answer)
 	go func() { first <- get(t, p.url+blobs+digest) }()
 	<-asked

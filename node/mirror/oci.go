@@ -3,7 +3,6 @@ package mirror
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -28,12 +27,9 @@ type oci map[string]*url.URL
 func newOCI(_ *Mirror, bases []*url.URL) adapter {
 	by := make(oci)
 	for _, u := range bases {
-		if u.Host == hub {
-			u.Host = hubHost
-		}
 		by[u.Host] = u
-		if u.Host == hubHost {
-			by[hub] = u
+		if u.Host == hub || u.Host == hubHost {
+			u.Host, by[hub], by[hubHost] = hubHost, u, u
 		}
 	}
 	return by.describe
@@ -61,7 +57,6 @@ func (o oci) describe(q *request) error {
 	case kind == "blobs" || err == nil:
 		q.fresh = unkept
 	default: // a registry's answer about a tag depends on the types that the client accepts
-		q.learn = digestOf
 		q.name = strings.Join(append([]string{q.name}, slices.Sorted(slices.Values(q.r.Header.Values("Accept")))...), " ")
 	}
 	if q.path == "v2/" { // clients ask for it first, to log in
@@ -84,11 +79,6 @@ func byDigest(kind, ref string) (rec record, ok bool) {
 		rec.typeOf = mediaType
 	}
 	return rec, true
-}
-
-// digestOf sets the digest header of a tag's record to the hash of the manifest that the registry sent.
-func digestOf(rec record, _ *io.SectionReader) {
-	rec.Header.Set("Docker-Content-Digest", strings.Replace(string(rec.Sum), "-", ":", 1))
 }
 
 var ofRepository = regexp.MustCompile(`^v2/(.+)/(manifests|blobs)/([^/]+)$`)
