@@ -110,10 +110,7 @@ const (
 	VagueRate  = directory.VagueRate
 )
 
-const (
-	tickEvery      = 200 * time.Millisecond // least time between two ticks
-	neighbourEvery = time.Second            // least time between two choices of neighbours
-)
+const tickEvery = 200 * time.Millisecond // least time between two ticks
 
 const (
 	// maxSpread caps the spread neighbours; spreadRate is the rate of the line, in bit/s, that each of them needs.

@@ -287,7 +287,7 @@ func (o *Overlay) tick(now time.Duration) {
 		o.forgetOutside(now)
 		o.keepToRoom()
 		if o.due.Take(dueChoice, now) {
-			o.due.By(dueChoice, now+neighbourEvery)
+			o.due.By(dueChoice, now+agenda.Beat)
 			o.tidy(now)
 			o.comeBack(now)
 			o.forgetInquiries(now)

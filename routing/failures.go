@@ -3,16 +3,12 @@ package routing
 import (
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-const (
-	// firstPause is the time for which a peer is not asked again after its first failure; each failure in a row doubles
-	// it.
-	firstPause = time.Second
-	// grace is the least time that a query waits for peers that failed before, if it waits for no other peer.
-	grace = 50 * time.Millisecond
-)
+// grace is the least time that a query waits for peers that failed before, if it waits for no other peer.
+const grace = 50 * time.Millisecond
 
 // failure records that a peer did not answer.
 type failure struct {
@@ -30,7 +26,7 @@ func (r *Router) noteFailure(p wire.PeerID, asked time.Duration, sure, ours bool
 	if !ours && !r.hears(p) {
 		return
 	}
-	c, f := r.conduct(p), failure{last: r.now, asked: asked, pause: firstPause, sure: sure, ours: ours}
+	c, f := r.conduct(p), failure{last: r.now, asked: asked, pause: agenda.Beat, sure: sure, ours: ours}
 	if old, ok := r.failure(p); ok {
 		f.sure, f.ours = sure || old.sure, ours || old.ours
 		f.pause = old.pause

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -32,7 +33,7 @@ func TestNamesOfKnownPeers(t *testing.T) {
 	r.view.(*summarized).peers = []wire.PeerID{"known"}
 	r.noteFailure("known", r.now, true, true)
 	r.noteFailure("a name", r.now, true, true)
-	if r.now = firstPause; r.standing("known") != suspect || r.rests("known") || !r.rests("a name") {
+	if r.now = agenda.Beat; r.standing("known") != suspect || r.rests("known") || !r.rests("a name") {
 		t.Errorf("the known one is %v and rests: %v; the name rests: %v", r.standing("known"), r.rests("known"), r.rests("a name"))
 	}
 }
@@ -82,13 +83,13 @@ func TestPauses(t *testing.T) {
 func TestLateFailureProlongsNoRest(t *testing.T) {
 	r := limited()
 	r.noteFailure("p", r.now, true, true)
-	r.now = firstPause - 1
+	r.now = agenda.Beat - 1
 	r.noteFailure("p", r.now, true, true)
-	if r.now = firstPause; r.standing("p") != suspect {
+	if r.now = agenda.Beat; r.standing("p") != suspect {
 		t.Errorf("standing %v at the end of the first rest", r.standing("p"))
 	}
 	r.noteFailure("p", r.now, true, true)
-	if f := r.conduct("p").failure; f.pause != 2*firstPause {
+	if f := r.conduct("p").failure; f.pause != 2*agenda.Beat {
 		t.Errorf("a failure after the rest: %v", f)
 	}
 	r.now += 5 * time.Second

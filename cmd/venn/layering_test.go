@@ -51,7 +51,7 @@ var layers = []layer{
 	{"overlay/overlaylab", []string{"summary/...", "overlay/group", "overlay/event", "overlay/wire", "overlay", "overlay/overlaylab/plain"}},
 	{"routing/match", []string{"summary/..."}},
 	{"routing/cover", nil},
-	{"routing", []string{"summary/...", "overlay/admission", "overlay/group", "overlay/event", "overlay/wire", "overlay", "overlay/region", "overlay/space", "routing/match"}},
+	{"routing", []string{"summary/...", "overlay/admission", "overlay/agenda", "overlay/group", "overlay/event", "overlay/wire", "overlay", "overlay/region", "overlay/space", "routing/match"}},
 	{"routing/routinglab", []string{"summary/...", "overlay/event", "overlay/wire", "overlay", "overlay/region", "overlay/space", "routing"}},
 	{"node/core", []string{"summary/...", "overlay/...", "routing/..."}},
 	{"node/join", []string{"summary/...", "overlay/wire"}},

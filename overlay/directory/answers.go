@@ -3,21 +3,13 @@ package directory
 import (
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/rank"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// Answers of peers are remembered, but fade: a peer that has lost keys may have them again.
-const (
-	// fadeEvery is the time after which answers count half. A peer none of whose 20 claims was confirmed is believed again
-	// after one to two of these times.
-	fadeEvery = 10 * time.Minute
-	// fadeAgain is the least time between two fadings of one entry. A new epoch fades the answers early, because it claims
-	// other keys.
-	fadeAgain = time.Minute
-	// maxAnswers caps the answers of a peer that count, and so the cost of judging them.
-	maxAnswers = 256
-)
+// maxAnswers caps the answers of a peer that count, and so the cost of judging them.
+const maxAnswers = 256
 
 // SureMatch is the probability from which a claim to hold a key counts as sure. Only sure matches that prove false
 // count against a peer: below this probability an honest filter is wrong too often. Six sure matches in a row are wrong
@@ -68,16 +60,17 @@ func refuting(hits, misses int) bool {
 	return audit.Refuted()
 }
 
-// fadeAnswers halves the answers of all peers once every fadeEvery.
+// fadeAnswers halves the answers of all peers from time to time: a peer that has lost keys may have them again. One that
+// confirmed none of 20 claims is believed again after one to two of these times.
 func (d *Directory) fadeAnswers(now time.Duration) {
 	if !d.due.Take(dueFade, now) {
 		return
 	}
-	d.due.By(dueFade, now+fadeEvery)
+	d.due.By(dueFade, now+agenda.Faded)
 	d.touch()
 	for _, e := range d.Others() {
 		if e != nil {
-			e.fade(now, fadeAgain)
+			e.fade(now, agenda.Seldom)
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 	"time"
+
+	"github.com/venn-p2p/venn/overlay/agenda"
 )
 
 // Check recounts all counters and returns every invariant that does not hold, joined. It looks at all entries; tests
@@ -83,7 +85,7 @@ func (d *Directory) checkEntry(e *Entry, now time.Duration) error {
 	want(e.sibling == nil || e.group == "" || e.sibling.group == "", "its peer is in a group twice")
 	want(len(e.bases) <= maxBases, "too many bases")
 	want(len(e.bases) == 0 || d.due.At(dueBases) <= e.bases[0].until, "its bases stay")
-	want(d.links[e.peer] != nil || d.nextExpiry(e) <= now || d.due.At(dueExpiry) <= max(d.nextExpiry(e), now+lookEvery), "it never goes")
+	want(d.links[e.peer] != nil || d.nextExpiry(e) <= now || d.due.At(dueExpiry) <= max(d.nextExpiry(e), now+agenda.Beat), "it never goes")
 	if !d.cfg.Loop {
 		in, _ := d.tables(e)
 		want(in.Prefix(e.Index()) == e.answer() || e.cur != nil && e.cur.Parts() == 0, "the index has another prefix")

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -53,7 +54,8 @@ type Limits struct {
 func (l *Limits) defaults(memory int) {
 	l.Bans = cmp.Or(l.Bans, max(1, int(banShare*float64(memory)/banMemory)))
 	l.BanFor = cmp.Or(l.BanFor, banFor)
-	l.Named, l.NamedLink, l.NamedFor = cmp.Or(l.Named, maxNamed), cmp.Or(l.NamedLink, maxNamedLink), cmp.Or(l.NamedFor, namedFor)
+	l.Named, l.NamedLink = cmp.Or(l.Named, maxNamed), cmp.Or(l.NamedLink, maxNamedLink)
+	l.NamedFor = cmp.Or(l.NamedFor, agenda.Faded)
 	l.Seconders = cmp.Or(l.Seconders, seconders)
 	l.Answers = cmp.Or(l.Answers, maxAnswers)
 }

@@ -67,11 +67,7 @@ const (
 	dueTasks          // number of tasks
 )
 
-const (
-	unknownSigma = -1.0
-	// lookEvery is the least time between two scans of all entries for expired ones.
-	lookEvery = time.Second
-)
+const unknownSigma = -1.0
 
 // link is the directory's record of a linked peer.
 type link struct {
@@ -152,8 +148,6 @@ const (
 	// MaxPending caps the pending entries, and MaxPendingLink the pending entries that one link named first.
 	MaxPending     = 1 << 14
 	MaxPendingLink = MaxPending / 4
-	// pendingFor is the time for which a pending entry that no link offers is kept after the last ask for it.
-	pendingFor = 30 * time.Second
 	// unreachableAfter is the number of failed dials after which a peer known by its record alone is forgotten.
 	unreachableAfter = 3
 )
@@ -197,7 +191,7 @@ func (d *Directory) await(now time.Duration, from wire.PeerID, tag uint64) *Entr
 	if l, linked := d.links[from]; linked {
 		l.brought++
 	}
-	d.due.By(dueExpiry, now+pendingFor)
+	d.due.By(dueExpiry, now+agenda.Lately)
 	return e
 }
 

@@ -4,14 +4,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/summary/estimate"
 )
 
-const (
-	estimates   = 3           // overlap estimates from all parts in one round, of peers without a sample first
-	overlapKept = time.Minute // time that an estimate outlives the epochs it was made from
-)
+const estimates = 3 // overlap estimates from all parts in one round, of peers without a sample first
 
 // Estimate estimates the part of our collection that each peer holds: first of every peer, from its sample. Then it
 // estimates the largest overlaps again from all parts held, a few a call. It reports whether any estimate changed.
@@ -94,10 +92,10 @@ func (e *Entry) setOverlap(own *summary.Prefix, i estimate.Interval, parts int) 
 	}
 }
 
-// outdateOverlap has the overlap estimated again after a new epoch of either side, at most once in overlapKept.
+// outdateOverlap has the overlap estimated again after a new epoch of either side, but seldom.
 func (e *Entry) outdateOverlap(now time.Duration) {
 	if now >= e.overlapUntil {
-		e.judged, e.overlapUntil = 0, now+overlapKept
+		e.judged, e.overlapUntil = 0, now+agenda.Seldom
 	}
 }
 

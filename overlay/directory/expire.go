@@ -38,12 +38,13 @@ func (d *Directory) expire(now time.Duration) (stale []Stale) {
 			d.outlive(now, e)
 		case e.state == Expired && now >= e.forgotten:
 			stale = append(stale, Stale{Index: e.Index()})
-		case e.state == Named && now >= e.touched+d.cfg.Limits.NamedFor, e.state == Named && now >= e.touched+pendingFor && e.dialFails >= unreachableAfter:
+		case e.state == Named && now >= e.touched+d.cfg.Limits.NamedFor,
+			e.state == Named && now >= e.touched+agenda.Lately && e.dialFails >= unreachableAfter:
 			stale = append(stale, Stale{Index: e.Index()})
-		case e.state.pending() && now >= e.touched+pendingFor:
+		case e.state.pending() && now >= e.touched+agenda.Lately:
 			stale = append(stale, Stale{Index: e.Index(), Offerable: true})
 		}
-		d.due.By(dueExpiry, max(d.nextExpiry(e), now+lookEvery))
+		d.due.By(dueExpiry, max(d.nextExpiry(e), now+agenda.Beat))
 	}
 	return stale
 }
@@ -75,7 +76,7 @@ func (d *Directory) nextExpiry(e *Entry) time.Duration {
 	case e.state == Named:
 		at = e.touched + d.cfg.Limits.NamedFor
 	case e.state.pending():
-		at = min(at, e.touched+pendingFor)
+		at = min(at, e.touched+agenda.Lately)
 	}
 	return at
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
@@ -54,8 +55,8 @@ func TestAnswersFadeFromTheirOwnTime(t *testing.T) {
 	if _, misses := e.Answers(); misses != 20 {
 		t.Errorf("%d misses of 20 count after a second", misses)
 	}
-	d.Tidy(asked + fadeEvery + time.Second)
+	d.Tidy(asked + agenda.Faded + time.Second)
 	if _, misses := e.Answers(); misses != 10 {
-		t.Errorf("%d misses of 20 count after %v, want half", misses, fadeEvery)
+		t.Errorf("%d misses of 20 count after %v, want half", misses, agenda.Faded)
 	}
 }

@@ -3,17 +3,18 @@ package directory
 import (
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // joinGroup counts an entry in the address group of its record, and returns false if the group is full. If there is no
-// room for an entry with a summary (proven), the origin is left alone for namedFor.
+// room for an entry with a summary (proven), the origin is left alone for a while.
 func (d *Directory) joinGroup(now time.Duration, e *Entry, r wire.Record, proven bool) bool {
 	if d.mayJoin(e, r, proven) {
 		return true
 	}
 	if proven {
-		e.unwanted = now + namedFor
+		e.unwanted = now + agenda.Faded
 	}
 	d.ignored++
 	return false

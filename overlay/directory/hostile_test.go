@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
@@ -70,7 +71,7 @@ func TestGhosts(t *testing.T) {
 	if stay, taken := ghosts(t, Config{}, time.Second); stay > maxNamedLink || !taken {
 		t.Errorf("%d ghosts of one link at once, an honest origin is taken in: %v", stay, taken)
 	}
-	if stay, taken := ghosts(t, Config{}, namedFor); stay > 0 || !taken {
+	if stay, taken := ghosts(t, Config{}, agenda.Faded); stay > 0 || !taken {
 		t.Errorf("%d ghosts after a while, an honest origin is taken in: %v", stay, taken)
 	}
 	unbounded := Limits{Named: math.MaxInt, NamedLink: math.MaxInt, NamedFor: math.MaxInt64 / 2}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -32,19 +33,14 @@ const (
 	restoreBelow = 0.75 // share of the memory below which dropped parts may be asked for again
 )
 
-const (
-	// compactAfter is the time for which a prefix keeps its encoded parts after it last grew: peers ask for them
-	// meanwhile.
-	compactAfter = 30 * time.Second
-	// compactBytes is the largest size, in encoded bytes, of a prefix that loses its encoded parts. To encode one again,
-	// for a newcomer, takes two milliseconds at most.
-	compactBytes = 32 << 10
-)
+// compactBytes is the largest size, in encoded bytes, of a prefix that loses its encoded parts. To encode one again,
+// for a newcomer, takes two milliseconds at most.
+const compactBytes = 32 << 10
 
 // compact drops the encoded parts of small prefixes that have not grown for a while.
 func (d *Directory) compact(now time.Duration) {
 	if d.due.Take(dueCompact, now) {
-		d.compactOlder(now, compactAfter)
+		d.compactOlder(now, agenda.Lately)
 	}
 }
 

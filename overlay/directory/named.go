@@ -13,7 +13,6 @@ import (
 const (
 	maxNamed     = 1 << 10
 	maxNamedLink = 64
-	namedFor     = 10 * time.Minute
 )
 
 // name returns the entry of an origin. If there is none, it makes one that is known by its record alone, or returns nil

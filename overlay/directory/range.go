@@ -3,6 +3,7 @@ package directory
 import (
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -66,13 +67,13 @@ func (d *Directory) Missed(now time.Duration) bool {
 	if !d.missed || d.Short() || d.pendingFull() || 10*d.unlinked() > 9*d.Room() {
 		return false
 	}
-	d.missed, d.regained = false, now+pendingFor
+	d.missed, d.regained = false, now+agenda.Lately
 	return true
 }
 
 // Lost returns the depth of the widest range around us of which no summary had to go for want of room. Lost summaries
-// count until [Directory.Missed] has reported room, and pendingFor longer. By then the links have announced again what
-// there is, as pending entries.
+// count until [Directory.Missed] has reported room, and a while longer. By then the links have announced again what there
+// is, as pending entries.
 func (d *Directory) Lost() int { return d.lost }
 
 // regain resets the lost depth once the links have announced everything again.

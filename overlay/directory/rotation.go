@@ -3,6 +3,7 @@ package directory
 import (
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/index"
@@ -172,7 +173,7 @@ func (d *Directory) disown(now time.Duration, e *Entry) {
 	}
 	e.state = Foreign
 	e.touched = now
-	d.due.By(dueExpiry, now+pendingFor)
+	d.due.By(dueExpiry, now+agenda.Lately)
 }
 
 // ownUnder returns our own summary under the seed of an entry; nil before it was published.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -254,10 +255,10 @@ func TestLost(t *testing.T) {
 		if !d.Missed(room) || d.Lost() != nearest+1 {
 			t.Errorf("there is room again, nobody has told of them yet, but %d is lost", d.Lost())
 		}
-		if d.regain(room + pendingFor - 1); d.Lost() != nearest+1 || d.Version() != version {
+		if d.regain(room + agenda.Lately - 1); d.Lost() != nearest+1 || d.Version() != version {
 			t.Errorf("they may still be told of, but %d is lost", d.Lost())
 		}
-		if d.regain(room + pendingFor); d.Lost() != 0 || d.Version() == version {
+		if d.regain(room + agenda.Lately); d.Lost() != 0 || d.Version() == version {
 			t.Errorf("they were told of again, but %d stays lost, at version %d", d.Lost(), d.Version())
 		}
 	}

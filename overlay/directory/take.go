@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -236,7 +237,7 @@ func (d *Directory) install(now time.Duration, e *Entry, p *summary.Prefix, in e
 	d.touch()
 	d.estimate = true
 	d.due.By(dueExpiry, e.expires())
-	d.due.By(dueCompact, now+compactAfter)
+	d.due.By(dueCompact, now+agenda.Lately)
 	d.change(Grown, e)
 	return learned(e, p, known, in, newer && !first)
 }
@@ -255,18 +256,14 @@ func (d *Directory) renew(now time.Duration, e *Entry, h summary.Header, in even
 	e.since = now
 	d.reached(e)
 	e.outdateOverlap(now)
-	e.fade(now, fadeAgain)
+	e.fade(now, agenda.Seldom)
 	d.countSigned(e, signed)
 	d.change(Renewed, e)
 }
 
-const (
-	// freshWithin is the longest time for which the older epoch answers while newer ones come and none gets as deep.
-	// Otherwise an origin that changes faster than a line carries would stay at its first epoch.
-	freshWithin = 30 * time.Second
-	// freshRate is the false-positive rate that a newer epoch must have reached to answer after freshWithin.
-	freshRate = 0.25
-)
+// freshRate is the false-positive rate that a newer epoch must have reached to answer after half a minute in which the
+// older one did. Otherwise an origin that changes faster than a line carries would stay at its first epoch.
+const freshRate = 0.25
 
 // place makes a longer prefix the answering one, unless an older epoch still answers better. It returns the prefix that
 // it replaces for good; nil if there is none.
@@ -303,7 +300,7 @@ func (d *Directory) endReplacement(e *Entry) {
 // overdue reports whether a newer epoch is to answer although it is less deep, because the older one has been outdated
 // for too long.
 func (e *Entry) overdue(now time.Duration, p *summary.Prefix) bool {
-	return e.state == Replaced && now >= e.outdated+freshWithin && p.FalsePositiveRate() <= freshRate
+	return e.state == Replaced && now >= e.outdated+agenda.Lately && p.FalsePositiveRate() <= freshRate
 }
 
 // learned returns the event for a longer prefix p: what p added to known, the prefix held of its epoch before.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -13,13 +14,12 @@ import (
 // catalogue, so one is made only where it can change what the peer does:
 //
 //   - the first time for an epoch, unless the peer is known to hold as much;
-//   - again when what we hold has doubled since (or is all there is, or has stopped growing), at most every
-//     announceEvery;
+//   - again when what we hold has doubled since (or is all there is, or has stopped growing), at most once
+//     a beat;
 //   - to the origin itself, so that it knows that another peer serves its parts.
 //
 // Our own summary is announced to one link at a time (see announceOwn).
 const (
-	announceEvery = time.Second
 	// noticeShare of a link's rate may go to announcements: most of the rate is for parts. A peer on a slow line has
 	// many links, each perhaps faster than the line: hence lineNoticeShare.
 	noticeShare = 0.03
@@ -84,8 +84,9 @@ func (x *Exchange) ripe(now time.Duration, l *link, e *origin, p *summary.Prefix
 		return true
 	}
 	plan := p.Plan()
-	grown := p.EncodedBytes() >= 2*plan.EncodedBytes(int(t.toldHave)) || have == plan.Parts() || now-e.Grown() >= patience
-	return grown && now-t.toldAt >= announceEvery
+	grown := p.EncodedBytes() >= 2*plan.EncodedBytes(int(t.toldHave)) || have == plan.Parts() ||
+		now-e.Grown() >= agenda.Patience
+	return grown && now-t.toldAt >= agenda.Beat
 }
 
 const (
@@ -95,10 +96,6 @@ const (
 	ownTurnFocused = 500 * time.Millisecond
 	// ownTakes is the time after the last part sent for which the first copy counts as being taken.
 	ownTakes = 3 * time.Second
-	// ownSlowAfter is the time for which a slow line announces only to faster peers, unless Exchange.equals is set.
-	ownSlowAfter = 10 * time.Second
-	// copyingMost is the longest time for which the first copy of our own summary goes before all else.
-	copyingMost = time.Minute
 )
 
 // announceOwn announces our own summary to one more link, the fastest first, and to the next after the time in which
@@ -106,7 +103,7 @@ const (
 // holds more parts. The mesh brings the summary to the others.
 //
 // A slow line goes on to the next link while nobody takes the first copy. Once all of the copy is out, it goes on to
-// links that hold no part. Where lines have a focus, it also goes on while the line has bytes to spare: peers take
+// links that hold no part. At first a slow line tells only faster peers, unless Exchange.equals is set. Where lines have a focus, it also goes on while the line has bytes to spare: peers take
 // small summaries before the first copy of a large one.
 func (x *Exchange) announceOwn(now time.Duration) (to *link, items []wire.Item) {
 	own := &x.origins[0]
@@ -128,7 +125,7 @@ func (x *Exchange) announceOwn(now time.Duration) (to *link, items []wire.Item) 
 		if !l.untoldOwn(has, all, slow && !copying) {
 			continue
 		}
-		if slow && !x.equals && l.hello.Up <= x.cfg.Up && now-own.Since() < ownSlowAfter {
+		if slow && !x.equals && l.hello.Up <= x.cfg.Up && now-own.Since() < agenda.Attempt {
 			continue // the peer passes parts on no faster than we do
 		}
 		worth := [3]uint64{l.hello.Up, 1, uint64(has)}
@@ -180,10 +177,10 @@ func (x *Exchange) ownCopy() time.Duration {
 func (x *Exchange) slowLine() bool { return x.ownCopy() >= ownTurnMost/2 }
 
 // copying reports whether a slow line is still sending the first copy of our own summary. Nobody else can send this
-// copy, so parts that other peers can relay wait.
+// copy, so parts that other peers can relay wait, for a minute at most.
 func (x *Exchange) copying() bool {
 	own := &x.origins[0]
-	return own.Held() != nil && x.now-own.Since() < copyingMost && x.slowLine() && x.copies.end < own.Held().Parts()
+	return own.Held() != nil && x.now-own.Since() < agenda.Seldom && x.slowLine() && x.copies.end < own.Held().Parts()
 }
 
 // copies is the progress of the first copy of our own summary. A line too slow to send many copies sends one, part by

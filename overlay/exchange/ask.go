@@ -3,6 +3,7 @@ package exchange
 import (
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -33,7 +34,7 @@ func (x *Exchange) fetch(now time.Duration, of offer) {
 	if l := x.holder(e); l != nil {
 		from = wire.Record{Peer: l.peer}
 	}
-	e.ask = ask{peer: from.Peer, way: event.Direct, epoch: of.epoch, from: of.from, end: of.end, deadline: now + refetchAfter}
+	e.ask = ask{peer: from.Peer, way: event.Direct, epoch: of.epoch, from: of.from, end: of.end, deadline: now + agenda.Attempt}
 	x.direct++
 	x.reserve(nil, e, of.bytes)
 	p := e.Newest()
@@ -100,7 +101,7 @@ func (x *Exchange) timeOut(now time.Duration) {
 		}
 		l := x.links[e.ask.peer]
 		if e.ask.way == event.Direct {
-			e.fetchAt = now + refetchAfter
+			e.fetchAt = now + agenda.Attempt
 			if e.ask.peer != e.Peer() { // the holder announced nothing, so it broke no claim
 				e.refusals, l = e.refusals+1, nil
 			}
@@ -111,7 +112,7 @@ func (x *Exchange) timeOut(now time.Duration) {
 }
 
 const (
-	// doublings is the number of times that a link's pause from asks about an origin, patience at first, doubles.
+	// doublings is the number of times that a link's pause from asks about an origin doubles.
 	doublings = 3
 	// claimsUnkept is the number of unkept asks in a row that is a fault of a link that never brought anything. A
 	// useful link that is busy with its own summary brings nothing of others for a while.
@@ -127,7 +128,7 @@ func (x *Exchange) failed(now time.Duration, l *link, e *origin) {
 	}
 	l.breaks(now, x.cfg.Limits.Credit)
 	m := x.matter(l, e.Tag())
-	x.shun(l, e, now+patience<<max(0, int(m.failures)-1))
+	x.shun(l, e, now+agenda.Patience<<max(0, int(m.failures)-1))
 	m.failures = min(m.failures+1, doublings+1)
 	if !l.useful && l.unkept%claimsUnkept == 0 {
 		x.fault(l, event.FaultClaim)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
@@ -29,7 +30,7 @@ const (
 	madeBytes = 1 << 20
 	// deltaPatience is the time after the first news of an epoch for which we wait for a peer that holds as many parts
 	// of it as we hold of the earlier epoch.
-	deltaPatience = patience / 2
+	deltaPatience = agenda.Patience / 2
 )
 
 // deltaOffer turns an offer of a newer epoch, or of more parts of it, into an offer of a delta. It keeps the links that

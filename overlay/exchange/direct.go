@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/admission"
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -26,7 +27,7 @@ const maxRequests = 64
 // there is no entry (of is nil), or no place for the request to wait.
 func (x *Exchange) Request(now time.Duration, in event.Asked, q wire.PartsRequest, of *directory.Entry) {
 	x.at(now)
-	r := &request{in: in, q: q, of: of, until: now + patience}
+	r := &request{in: in, q: q, of: of, until: now + agenda.Patience}
 	if of != nil && q.First >= 0 && q.End > q.First {
 		r.slot = x.served.Take(x.who(in), func() { x.refuse(r) })
 	}

@@ -87,7 +87,8 @@ type Limits struct {
 }
 
 func (l *Limits) defaults() {
-	l.Credit, l.Remember, l.Boasters = cmp.Or(l.Credit, fullCredit), cmp.Or(l.Remember, rememberFor), cmp.Or(l.Boasters, space.Boasters)
+	l.Credit, l.Remember = cmp.Or(l.Credit, fullCredit), cmp.Or(l.Remember, agenda.Faded)
+	l.Boasters = cmp.Or(l.Boasters, space.Boasters)
 }
 
 // Rand is the only source of randomness.

@@ -3,6 +3,7 @@ package exchange
 import (
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -12,13 +13,6 @@ const (
 	FewOrigins = 4
 	// helloShare of a line's burst may go to the records in one hello.
 	helloShare = 1.0 / 32
-	// helloEvery is the least time between two hellos that report changes.
-	helloEvery = patience
-	// sizeEvery replaces helloEvery if our estimate of the network's size has doubled: peers choose their ranges by it.
-	sizeEvery = time.Second
-	// countEvery is the least time between two hellos that report a small change of the number of origins. A peer that
-	// hears of more origins than it knows counts itself as incomplete.
-	countEvery = time.Minute
 )
 
 // Records is the choice of records that go with a hello.
@@ -109,17 +103,19 @@ func (x *Exchange) RecordRoom() int { return int(helloShare * Burst(x.up.rate)) 
 
 // HelloDue reports whether another hello to a peer is due, because something that the peer acts upon has changed, and
 // with which records. falseMatches, origins and network are the hello's contents. wide is set if our range is far wider
-// than the ranges of others, which then act upon the share of it that we know.
+// than the ranges of others, which then act upon the share of it that we know. Peers choose their ranges by the size of
+// the network, so it is told at once. A peer that hears of more origins than it knows counts itself as incomplete, so a
+// small change is told, too, but seldom.
 func (x *Exchange) HelloDue(now time.Duration, p wire.PeerID, falseMatches float64, origins, network int, wide bool) (with Records, due bool) {
 	l := x.links[p]
-	if since := now - l.saidAt; since < helloEvery {
-		return NoRecords, since >= sizeEvery && network > 2*max(l.said.network, FewOrigins)
+	if since := now - l.saidAt; since < agenda.Patience {
+		return NoRecords, since >= agenda.Beat && network > 2*max(l.said.network, FewOrigins)
 	}
 	if l.heard && l.newcomer(origins) && origins > FewOrigins && !x.paceChanged(l) {
 		return SomeRecords, true
 	}
 	due = x.paceChanged(l) || falseMatches < 0.5*l.said.falseMatches || falseMatches > 2*l.said.falseMatches ||
-		origins > 2*l.said.origins || origins != l.said.origins && now >= l.saidAt+countEvery || wide && 3*origins > 4*l.said.origins ||
+		origins > 2*l.said.origins || origins != l.said.origins && now >= l.saidAt+agenda.Seldom || wide && 3*origins > 4*l.said.origins ||
 		x.within.Depth() != l.said.depth || network > FewOrigins && 2*network > 3*l.said.network
 	return NoRecords, due
 }

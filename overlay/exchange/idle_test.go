@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
@@ -66,14 +67,14 @@ func TestSlowLineRests(t *testing.T) {
 	w.meet(wire.Hello{Up: rate, Down: rate, Session: 1}, "link")
 	items := []wire.Item{{Group: group.Of(own.Stream.Header()), Have: 1}}
 	w.give(0, event.CatalogueReceived{From: "link", Items: items, Bytes: Cost(make(wire.Catalogue, 1))})
-	w.x.Refill(2 * copyingMost)
+	w.x.Refill(2 * agenda.Seldom)
 	if w.x.copying() || w.x.links["link"].trade(0).toldHave > 0 {
 		t.Fatal("the first copy should be over, and the link untold")
 	}
-	if to, _ := w.x.announceOwn(2 * copyingMost); to != nil {
+	if to, _ := w.x.announceOwn(2 * agenda.Seldom); to != nil {
 		t.Fatal("the link should not be told any more")
 	}
 	if !w.x.ownTold() {
-		t.Errorf("after %v something waits to be told that never is", 2*copyingMost)
+		t.Errorf("after %v something waits to be told that never is", 2*agenda.Seldom)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -59,7 +60,7 @@ const (
 	// maxWants is the most origins that one link may want at a time.
 	maxWants = 1024
 	// staleWant is the age at which an unserved want is forgotten: the peer has asked another link by then.
-	staleWant = 2 * patience
+	staleWant = 2 * agenda.Patience
 )
 
 // trade has the announcements about one origin that one link and this node have made to each other. It takes 24 bytes.

@@ -2,13 +2,15 @@ package exchange
 
 import (
 	"time"
+
+	"github.com/venn-p2p/venn/overlay/agenda"
 )
 
 // If a peer declares no receiving rate, its links begin at [FirstRate] and then follow the measured rate. The sender
 // marks messages that follow each other at once, a train, and the receiver times them. The receiver reports the
 // measured rate in its hello, and both ends use it. A report may lower a link's rate as far as leastRate, and at most
-// double it. A lost message halves the rate of a link, declared or measured. It doubles again after each regainAfter
-// without a loss.
+// double it. A lost message halves the rate of a link, declared or measured. It doubles again after each 30 s without
+// a loss.
 const (
 	// FirstRate is the assumed rate at first, in bit/s, of a receiver's line that is not declared.
 	FirstRate = 1_000_000
@@ -18,8 +20,6 @@ const (
 	trainGap = 8 * maxRunBytes * time.Second / leastRate
 	// trainRun is the approximate size of messages to a peer that declares no rate: a few of them make a train.
 	trainRun = 8 << 10
-	// regainAfter is the time without losses after which a link's rate doubles again.
-	regainAfter = 30 * time.Second
 )
 
 // pace is the rate at which one end of a link may send to the other.
@@ -40,17 +40,17 @@ func (p *pace) report(measured uint64) {
 
 // lose halves the rate for a lost message, at most once a second, to no less than a sixteenth.
 func (p *pace) lose(now time.Duration) {
-	if now >= p.until-regainAfter+time.Second {
+	if now >= p.until-agenda.Lately+agenda.Beat {
 		p.lost = min(16, 2*p.lost)
-		p.until = now + regainAfter
+		p.until = now + agenda.Lately
 	}
 }
 
-// regain doubles a rate that losses have lowered, once regainAfter has passed since the last loss or doubling.
+// regain doubles a rate that losses have lowered, 30 s after the last loss or doubling.
 func (p *pace) regain(now time.Duration) {
 	if p.lost > 1 && now >= p.until {
 		p.lost /= 2
-		p.until = now + regainAfter
+		p.until = now + agenda.Lately
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/venn-p2p/venn/overlay/agenda"
 )
 
 // TestTrain measures a line from the messages that follow each other at once, whatever pauses lie between trains.
@@ -65,7 +67,7 @@ func TestPace(t *testing.T) {
 		t.Errorf("after many %v, want a sixteenth of %v", rate(), full)
 	}
 	for i := range 10 {
-		now += regainAfter
+		now += agenda.Lately
 		p.regain(now)
 		if want := full / max(1, math.Exp2(float64(3-i))); rate() != want {
 			t.Errorf("%d times without losses: %v, want %v", i+1, rate(), want)

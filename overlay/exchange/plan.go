@@ -55,19 +55,9 @@ const (
 )
 
 const (
-	// patience is the time after which an ask that brought nothing goes to another link. It is also the first pause of
-	// the link that failed, and the longest wait of a direct request for budget. An origin that has not grown for this
-	// time is taken to stay as it is: it is announced so, or fetched directly if the line has bytes to spare.
-	patience = 4 * time.Second
-	// refetchAfter is the time that a direct fetch may take, and the least pause before the next one after a failure.
-	refetchAfter = 10 * time.Second
 	// wellKnown is the false-positive rate at which an origin is known well enough not to be dialled for more, where we
 	// hold only a part of the network.
 	wellKnown = 0.02
-	// restlessQuiet is the time for which an origin without offers is passed over, unless somebody announces more of it.
-	restlessQuiet = time.Second
-	// settledQuiet is the same for an origin held whole.
-	settledQuiet = time.Minute
 	// fewParts is the number of parts up to which the first ask for an origin takes all that is offered.
 	fewParts = 2
 )
@@ -131,12 +121,13 @@ func mayAsk(e *origin) bool {
 	return e != nil && e.State() != directory.Foreign && !e.ask.open()
 }
 
-// quietFor returns the time for which an origin without offers is passed over.
+// quietFor returns the time for which an origin without offers is passed over, unless somebody announces more of it. One
+// held whole is passed over for longer.
 func quietFor(e *origin) time.Duration {
 	if p := e.Newest(); p != nil && (p.Parts() == p.Plan().Parts() || e.Covered()) && !e.newerThan.After(p.Header().Epoch) {
-		return settledQuiet
+		return agenda.Seldom
 	}
-	return restlessQuiet
+	return agenda.Beat
 }
 
 // bestOffer finds the newest epoch of an origin of which links offer more, and the next run worth asking for. If none
@@ -198,7 +189,7 @@ func (x *Exchange) mayFetch(now time.Duration, e *origin) bool {
 		return false // a connection would cost more than it brings
 	}
 	return p != nil && p.Parts() < p.Plan().Parts() && x.direct < x.maxDirect() && x.down.spare() &&
-		now-e.Grown() >= patience && now >= e.fetchAt && (x.mayDial(e) || x.holder(e) != nil)
+		now-e.Grown() >= agenda.Patience && now >= e.fetchAt && (x.mayDial(e) || x.holder(e) != nil)
 }
 
 // mayDial reports whether an origin itself can be asked: it has a record, and its last dial did not fail.
@@ -315,5 +306,5 @@ const maxBacklog = 2 * time.Second
 // askPatience returns the time after which an ask that brought nothing goes to another link. bytes are added to those
 // in flight on its link.
 func askPatience(l *link, bytes int) time.Duration {
-	return patience + time.Duration(float64(l.inFlight+bytes)/max(1, l.inRate)*2*float64(time.Second))
+	return agenda.Patience + time.Duration(float64(l.inFlight+bytes)/max(1, l.inRate)*2*float64(time.Second))
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -126,7 +127,7 @@ func (x *Exchange) judge(now time.Duration, l *link, e *origin, a Arrival, r dir
 	}
 	switch {
 	case r.Later || r.Fault != "" && r.Fault != event.FaultDelta:
-		x.shun(l, e, now+creditEvery)
+		x.shun(l, e, now+agenda.Seldom)
 	case r.Unfit:
 		x.failed(now, l, e)
 	}
@@ -178,5 +179,5 @@ func (x *Exchange) FetchFailed(now time.Duration, from wire.PeerID, i int) {
 		}
 		x.endAsk(e)
 	}
-	e.fetchAt = now + refetchAfter + time.Duration(x.cfg.Rand.Int64N(int64(refetchAfter)))
+	e.fetchAt = now + agenda.Attempt + time.Duration(x.cfg.Rand.Int64N(int64(agenda.Attempt)))
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -48,7 +49,7 @@ func TestRoundLooksAtFew(t *testing.T) {
 	if n := awake(0); n > 0 {
 		t.Errorf("%d origins stay awake", n)
 	}
-	if n := awake(restlessQuiet); n != 10_000 {
+	if n := awake(agenda.Beat); n != 10_000 {
 		t.Errorf("%d origins are looked at again, want all", n)
 	}
 	if err := w.x.Check(time.Second); err != nil {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -18,10 +19,8 @@ import (
 // pays for its parts. So the line takes no more than was asked for, however late it comes, and whatever was forgotten
 // meanwhile.
 const (
-	fullCredit  = 8
-	creditEvery = time.Minute // after this time one unit of credit is given back
-	rememberFor = 10 * time.Minute
-	maxParted   = 64 // peers whose links have closed, and whose standing is remembered
+	fullCredit = 8
+	maxParted  = 64 // peers whose links have closed, and whose standing is remembered
 )
 
 // standing has a peer's credit, and its matters by origin. It outlives the peer's sessions and links.
@@ -45,7 +44,7 @@ type matter struct {
 	end      time.Duration // the whole matter is forgotten then
 }
 
-// matter returns a peer's matter about an origin, to be changed. It lasts for rememberFor from now on.
+// matter returns a peer's matter about an origin, to be changed. It lasts for ten minutes from now on.
 func (x *Exchange) matter(l *link, tag uint64) *matter {
 	m := l.about[tag]
 	if m == nil {
@@ -55,7 +54,7 @@ func (x *Exchange) matter(l *link, tag uint64) *matter {
 		}
 		l.about[tag] = m
 	}
-	m.end = x.now + rememberFor
+	m.end = x.now + agenda.Faded
 	return m
 }
 
@@ -115,7 +114,7 @@ func (s *standing) keeps(tag uint64) {
 }
 
 func (s *standing) regain(now time.Duration) {
-	s.spent = max(0, s.spent-float64(now-s.last)/float64(creditEvery))
+	s.spent = max(0, s.spent-float64(now-s.last)/float64(agenda.Seldom))
 	s.last = now
 }
 

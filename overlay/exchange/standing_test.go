@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -44,7 +45,7 @@ func TestCredit(t *testing.T) {
 	}
 }
 
-// TestShunned: a link is left alone about an origin for patience after an ask in vain, from the third in a row on for
+// TestShunned: a link is left alone about an origin for a time after an ask in vain, from the third in a row on for
 // twice as long each time, up to eight times.
 func TestShunned(t *testing.T) {
 	w, e := fewLinks(t, 1, 2)
@@ -52,9 +53,9 @@ func TestShunned(t *testing.T) {
 	now := time.Duration(0)
 	for i, want := range []time.Duration{1, 1, 2, 4, 8, 8} {
 		w.x.failed(now, l, e)
-		now += want * patience
+		now += want * agenda.Patience
 		if !l.shuns(now-1, e.Tag()) || l.shuns(now, e.Tag()) {
-			t.Errorf("after ask %d in vain it is not left alone for %d times patience", i+1, int(want))
+			t.Errorf("after ask %d in vain it is not left alone for %d times agenda.Patience", i+1, int(want))
 		}
 	}
 }

@@ -27,9 +27,6 @@ const (
 	maxAlike = wire.MaxKnown * 3 / 4
 )
 
-// noneEvery is the time until the next inquiry is tried, after there was nobody to ask.
-const noneEvery = time.Second
-
 // Due returns the next time at which a peer may be asked, if nothing happens until then.
 func (s *Region) Due() time.Duration {
 	if s.depth > 0 || s.seeking(s.now) {
@@ -72,7 +69,7 @@ func (s *Region) next(now time.Duration) (to wire.Record, q wire.Inquiry, ok boo
 	}
 	near := len(s.exchange.Meeting()) < RangeLinks
 	if to, ok = s.whomToAsk(s.reachable(similar), near); !ok {
-		s.due.By(dueInquiry, now+noneEvery)
+		s.due.By(dueInquiry, now+agenda.Beat)
 		return to, q, false
 	}
 	s.due.By(dueInquiry, now+s.gossip.Asked())

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
@@ -177,7 +178,7 @@ func TestSeekersAskForTheirLike(t *testing.T) {
 	o.Changed()
 	step(t, o, 0, event.LinkOpened{Peer: "id0"})
 	var sought *wire.Inquiry
-	for now := time.Second; sought == nil && now < seekFor; now += time.Second {
+	for now := time.Second; sought == nil && now < agenda.Lately; now += time.Second {
 		for _, e := range step(t, o, now, event.Tick{}) {
 			if a, ok := e.(event.Ask); ok {
 				q := a.Question.(wire.Inquiry)
@@ -209,7 +210,7 @@ func TestSeekingAsksNobodyTwice(t *testing.T) {
 		}
 		o.ask("id0")
 		asked := 0
-		for now := time.Second; now < stillAfter; now += seekNewEvery {
+		for now := time.Second; now < stillAfter; now += agenda.Beat {
 			if to, ok := o.seek(now); ok {
 				if o.awaits(to.Peer) {
 					t.Fatalf("linked %v: %q is asked again", linked, to.Peer)

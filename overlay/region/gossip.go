@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -15,10 +16,8 @@ import (
 const (
 	// strangerEvery is the period, in rounds of gossip, of asking a stranger: similar peers often know only each other.
 	strangerEvery = 4
-	// firstRound is the time between rounds of gossip while they bring something, lastRound the longest between rounds
-	// that bring nothing.
-	firstRound = time.Second
-	lastRound  = 2 * time.Hour
+	// lastRound is the longest time between rounds that bring nothing.
+	lastRound = 2 * time.Hour
 	// patientRounds is the number of rounds in a row that may bring nothing before the time between them doubles with
 	// each.
 	patientRounds = 4
@@ -48,7 +47,7 @@ func (g *Gossip) Pick(n int, rng *rand.Rand) int {
 func (g *Gossip) Asked() time.Duration {
 	g.round++
 	g.vain++
-	return doubled(firstRound, g.vain-patientRounds)
+	return doubled(agenda.Beat, g.vain-patientRounds)
 }
 
 // Bar returns the least overlap that is worth fetching, given the best overlap known: half of it, and a quarter after a

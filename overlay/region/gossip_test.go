@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -98,11 +99,11 @@ func TestGossipFinds(t *testing.T) {
 func TestGossipPace(t *testing.T) {
 	var g Gossip
 	for range patientRounds {
-		if wait := g.Asked(); wait != firstRound {
+		if wait := g.Asked(); wait != agenda.Beat {
 			t.Fatalf("wait %v", wait)
 		}
 	}
-	last := firstRound
+	last := agenda.Beat
 	for range 40 {
 		wait := g.Asked()
 		if wait < last || wait > lastRound {
@@ -114,7 +115,7 @@ func TestGossipPace(t *testing.T) {
 		t.Errorf("wait %v at last", last)
 	}
 	g.Learned()
-	if wait := g.Asked(); wait != firstRound {
+	if wait := g.Asked(); wait != agenda.Beat {
 		t.Errorf("wait %v after somebody was learned of", wait)
 	}
 	strangers := 0

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/exchange"
@@ -58,12 +59,10 @@ const (
 	// fewAlike is the number of similar peers below which a peer looks often for more at a meeting place. From fewAlike
 	// similar peers on, gossip is faster.
 	fewAlike = 16
-	// meetAgain is the time between the first firstLookups lookups: peers that come early meet nobody. After each
-	// further lookup it doubles, up to lastRound. A peer with fewAlike similar peers waits for meetLess after its first
+	// firstLookups is the number of lookups that follow each other soon: peers that come early meet nobody. After each
+	// further lookup the wait doubles, up to lastRound. A peer with fewAlike similar peers waits longer after its first
 	// lookup, and doubles that wait after each further one.
 	firstLookups = 6
-	meetAgain    = 10 * time.Second
-	meetLess     = 10 * time.Minute
 	// mostHops is the largest number of peers asked in one lookup.
 	mostHops = 4
 	// meetNamed caps the peers named to an asker that looks up a place, all nearer to the place than the answerer.
@@ -79,7 +78,8 @@ const (
 // that question.
 func (s *Region) meet(now time.Duration, similar []*directory.Entry) (to wire.Record, ok bool) {
 	m := &s.meeting
-	if s.Starting(now) || now < m.next || s.awaits(m.last) || len(similar) >= fewAlike && now < m.ended+doubled(meetLess, m.lookups-1) {
+	if s.Starting(now) || now < m.next || s.awaits(m.last) ||
+		len(similar) >= fewAlike && now < m.ended+doubled(agenda.Faded, m.lookups-1) {
 		return to, false
 	}
 	if m.place == 0 && !s.beginLookup() {
@@ -114,7 +114,7 @@ func (s *Region) meet(now time.Duration, similar []*directory.Entry) (to wire.Re
 }
 
 // pause returns the time from the last lookup to the next, while few similar peers are known.
-func (m *meeting) pause() time.Duration { return doubled(meetAgain, m.lookups-firstLookups+1) }
+func (m *meeting) pause() time.Duration { return doubled(agenda.Attempt, m.lookups-firstLookups+1) }
 
 // doubled returns wait doubled the given number of times, at most lastRound.
 func doubled(wait time.Duration, times int) time.Duration {
@@ -135,7 +135,7 @@ func (s *Region) Published(now time.Duration) {
 	}
 	for hash := range min(begun, len(m.least)) {
 		if least, ok := compare.Least(s.own(), hash); ok && least != m.least[hash] {
-			m.place, m.lookups, m.next, m.ended = 0, 0, min(m.next, now+meetAgain), 0
+			m.place, m.lookups, m.next, m.ended = 0, 0, min(m.next, now+agenda.Attempt), 0
 			return
 		}
 	}

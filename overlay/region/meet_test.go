@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
@@ -146,7 +147,7 @@ func TestLookup(t *testing.T) {
 	ended := now
 	for range 4 * firstLookups {
 		wait := m.next - ended
-		if few := m.lookups < firstLookups; few != (wait == meetAgain) || wait > lastRound {
+		if few := m.lookups < firstLookups; few != (wait == agenda.Attempt) || wait > lastRound {
 			t.Errorf("after %d lookups the next comes in %v", m.lookups, wait)
 		}
 		for now = m.next; ; {
@@ -171,7 +172,7 @@ func TestLookup(t *testing.T) {
 		h.Epoch.Sequence = uint32(i) + 2
 		next := plain.New("self", fps, h)
 		step(t, o, now, event.Published{Envelope: own.Envelope, Record: own.Record, Stream: next.Stream})
-		if m.place != 0 || m.lookups != 0 || m.next > now+meetAgain {
+		if m.place != 0 || m.lookups != 0 || m.next > now+agenda.Attempt {
 			t.Errorf("with another collection the lookups do not begin again: %+v", m)
 		}
 	}

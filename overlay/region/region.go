@@ -159,13 +159,10 @@ type noted struct {
 	at     time.Duration // when it was last heard of
 }
 
-// hearsayFor is the time for which the place of an origin counts when nothing signed by it came. An origin that is
-// still there publishes again by then.
-const hearsayFor = time.Hour
-
-// forgetHearsay forgets the places that rest on somebody's word alone and that nobody has repeated within hearsayFor.
+// forgetHearsay forgets the places that rest on somebody's word alone and that nobody has repeated within an hour. An
+// origin that is still there publishes again by then.
 func (s *Region) forgetHearsay() {
-	kept := slices.DeleteFunc(s.nearest, func(n noted) bool { return !n.signed && s.now >= n.at+hearsayFor })
+	kept := slices.DeleteFunc(s.nearest, func(n noted) bool { return !n.signed && s.now >= n.at+agenda.Longest })
 	s.changed = s.changed || len(kept) < len(s.nearest)
 	s.nearest = kept
 }

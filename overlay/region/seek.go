@@ -3,6 +3,7 @@ package region
 import (
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -19,11 +20,8 @@ type seeker struct {
 }
 
 const (
-	// seekFor is the time after its start for which a peer seeks.
-	seekFor = 30 * time.Second
-	// seekEvery is the time between two questions, seekNewEvery the time between two to unlinked peers.
-	seekEvery    = 500 * time.Millisecond
-	seekNewEvery = 2 * seekEvery
+	// seekEvery is the time between two questions, half of the time between two to unlinked peers.
+	seekEvery = 500 * time.Millisecond
 	// seekVain is the number of questions in a row without a new peer, after which no peer is asked a second time.
 	seekVain = 2
 )
@@ -46,7 +44,7 @@ func (s *seeker) due(now time.Duration, p wire.PeerID) (since time.Duration, ok 
 
 // seeking reports whether a peer with little room still looks for the peers nearest to it.
 func (s *Region) seeking(now time.Duration) bool {
-	return s.directory.Room() < littleRoom && now-s.begun < seekFor && !s.seeker.over
+	return s.directory.Room() < littleRoom && now-s.begun < agenda.Lately && !s.seeker.over
 }
 
 // seek chooses the peer to ask for peers nearer to us. Connected peers come first, the one asked longest ago in front.
@@ -78,7 +76,7 @@ func (s *Region) seek(now time.Duration) (to wire.Record, ok bool) {
 	}
 	if best > 0 && k.vain > 0 && len(unlinked) > 0 && s.due.Take(dueUnlinked, now) {
 		to = unlinked[0]
-		s.due.By(dueUnlinked, now+seekNewEvery)
+		s.due.By(dueUnlinked, now+agenda.Beat)
 	}
 	if to.Peer == "" {
 		return to, false

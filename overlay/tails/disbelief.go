@@ -1,15 +1,6 @@
 package tails
 
-import (
-	"time"
-)
-
-const (
-	// disbelief is the time for which a link is not asked for an origin's tails, after it claimed twice to hold them
-	// and did not bring them. After a first failure it is briefDisbelief, because a message may have been lost.
-	disbelief      = time.Minute
-	briefDisbelief = rumourEvery
-)
+import "time"
 
 // failure records that a link claimed to hold tails of an origin and has not brought them.
 type failure struct {
@@ -18,12 +9,12 @@ type failure struct {
 }
 
 // fail notes a failure, if the link's position in the origin is noted. The link is then not believed for the duration
-// most, or after a first failure for at most briefDisbelief.
+// most, or after a first failure for at most rumourEvery: a message may have been lost.
 func (l *link) fail(tag uint64, now, most time.Duration) {
 	if _, known := l.known[tag]; !known {
 		return
 	}
-	pause := min(briefDisbelief, most)
+	pause := min(rumourEvery, most)
 	if l.failures[tag].lasts {
 		pause = most
 	}

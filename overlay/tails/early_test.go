@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -50,8 +51,8 @@ func TestPositionsForgotten(t *testing.T) {
 	if say(time.Second, next); m.links["link"].known[of(next)].number != 0 {
 		t.Fatal("more is noted of a link than there is room for")
 	}
-	m.Step(2*tidyEvery, event.Tick{})
-	say(2*tidyEvery, next)
+	m.Step(2*agenda.Seldom, event.Tick{})
+	say(2*agenda.Seldom, next)
 	for _, p := range []wire.PeerID{stays, next} {
 		if pos := m.links["link"].known[of(p)]; pos.number != 7 {
 			t.Errorf("%+v is noted of an origin that is known", pos)

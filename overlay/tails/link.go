@@ -79,11 +79,11 @@ func (l *link) enqueue(tag uint64, how due, at time.Duration) {
 // never is later than anything.
 const never = time.Duration(math.MaxInt64)
 
-// ripe returns the time at which a message is sent because of p alone. A mere number waits up to rideAfter for a
+// ripe returns the time at which a message is sent because of p alone. A mere number waits up to relayAfter for a
 // message that goes anyway.
 func (p pending) ripe() time.Duration {
 	if p.how == tell {
-		return p.at + rideAfter
+		return p.at + relayAfter
 	}
 	return p.at
 }
@@ -143,12 +143,9 @@ func (m *Machine) serve(p wire.PeerID, l *link) {
 	}
 }
 
-const (
-	// changedPulse is the longest pause after which a link that heard a new state of our own tails hears it again.
-	// mostPulse is the longest of all later pauses.
-	changedPulse = 30 * time.Second
-	mostPulse    = 30 * time.Minute
-)
+// mostPulse is the longest pause between two pulses: messages that tell the number of our own tails, in case one was lost.
+// A link that heard a new state hears it again soon.
+const mostPulse = 30 * time.Minute
 
 // outdated asks a link for the state of its tails.
 func (m *Machine) outdated(p wire.PeerID) {
@@ -245,7 +242,7 @@ func (m *Machine) sent(l *link, tag uint64, it wire.TailItem) {
 	if tag == m.ownTag() {
 		o = &m.own
 		if l.pulse.Begin(m.now, m.pulse, mostPulse); pos.epoch != o.epoch || len(it.Tails) > 0 {
-			l.pulse.Shorten(changedPulse)
+			l.pulse.Shorten(agenda.Lately)
 		}
 	}
 	l.outdated = l.outdated && tag != l.tag

@@ -55,20 +55,9 @@ type Limits struct {
 
 const (
 	tickEvery = 100 * time.Millisecond
-	// tellAfter is the time, plus a random part, in which others may announce a state to a link before we announce it.
-	tellAfter = tickEvery
-	// rideAfter is the time for which the announcement then waits for a message that goes to the link anyway.
-	rideAfter = relayAfter
-	// lostPause is the time from a loss until messages to the link are repeated. It doubles, up to mostLost times, with
-	// each loss that follows a repetition within the same time.
-	lostPause = time.Second
-	mostLost  = 4
-	// lostWithin is the time after sending within which the driver may report that a message was dropped.
-	lostWithin = roomAfter
-	// tidyEvery is the time between searches for origins that the overlay has forgotten.
-	tidyEvery = time.Minute
-	// muteFor is the time for which nothing is taken from a peer that sent a wrong tail.
-	muteFor = roomAfter
+	// mostLost is the number of times that the pause before messages are repeated doubles, with each loss that follows a
+	// repetition within the same time.
+	mostLost = 4
 
 	messageBytes  = 2  // bytes around items
 	overheadBytes = 40 // a message costs a line at least this many bytes of headers below the stream
@@ -120,7 +109,7 @@ func New(cfg Config) *Machine {
 	if cfg.Self == "" || cfg.Verify == nil || cfg.Header == nil || cfg.Room == nil || cfg.Pulse == nil {
 		panic("tails: Self, Verify, Header, Room or Pulse is missing")
 	}
-	cfg.Limits.Disbelief, cfg.Limits.Behind = cmp.Or(cfg.Limits.Disbelief, disbelief), cmp.Or(cfg.Limits.Behind, 0.5)
+	cfg.Limits.Disbelief, cfg.Limits.Behind = cmp.Or(cfg.Limits.Disbelief, agenda.Seldom), cmp.Or(cfg.Limits.Behind, 0.5)
 	if cfg.Busy == nil {
 		cfg.Busy = func(wire.PeerID) bool { return false }
 	}
@@ -199,7 +188,7 @@ func (m *Machine) opened(p wire.PeerID) {
 		tag:   group.Tag(m.cfg.Seed, string(p)),
 		known: map[uint64]position{}, due: map[uint64]pending{}, rumours: map[uint64]bool{}, feeds: map[uint64]bool{},
 	}
-	l.pulse.Begin(-changedPulse, changedPulse, mostPulse)
+	l.pulse.Begin(-agenda.Lately, agenda.Lately, mostPulse)
 	l.lot = lot(p, m.self, 0)
 	l.wrote, l.soonest = -maxLag*paceLags, never
 	m.links[p] = l
@@ -225,15 +214,15 @@ func (m *Machine) lost(p wire.PeerID) {
 	}
 	switch {
 	case m.now < l.again: // messages will be repeated anyway
-	case l.again > 0 && m.now < l.again+lostPause<<l.lost:
+	case l.again > 0 && m.now < l.again+agenda.Beat<<l.lost:
 		l.lost = min(l.lost+1, mostLost)
-		l.again = m.now + lostPause<<l.lost
+		l.again = m.now + agenda.Beat<<l.lost
 	default:
-		l.lost, l.again = 0, m.now+lostPause
+		l.lost, l.again = 0, m.now+agenda.Beat
 	}
 	l.enqueue(m.ownTag(), ask, l.again)
 	for tag, pos := range l.known {
-		if pos.told == 0 || m.now > pos.told+lostWithin {
+		if pos.told == 0 || m.now > pos.told+agenda.Attempt {
 			continue
 		}
 		pos.told, pos.knows = 0, false
@@ -301,13 +290,13 @@ func (m *Machine) learned(p wire.PeerID) {
 	m.retry(o)
 }
 
-// tidy drops, once every tidyEvery, the origins of which no summary is held. It also drops positions of links in
+// tidy drops, from time to time, the origins of which no summary is held. It also drops positions of links in
 // unknown origins, see strip.
 func (m *Machine) tidy() {
 	if !m.due.Take(dueTidy, m.now) {
 		return
 	}
-	m.due.By(dueTidy, m.now+tidyEvery)
+	m.due.By(dueTidy, m.now+agenda.Seldom)
 	var without []uint64
 	for i := range m.origins {
 		o := &m.origins[i]
@@ -466,7 +455,7 @@ func (m *Machine) about(from wire.PeerID, l *link, o *origin, it wire.TailItem, 
 	case len(it.Tails) > 0 && from != o.feeder && o.number() == before && m.covered(o): // once is enough
 		l.enqueue(o.tag, ask, m.now)
 	case needs && it.Number < o.number():
-		l.enqueue(o.tag, tell, m.now-rideAfter)
+		l.enqueue(o.tag, tell, m.now-relayAfter)
 	case m.covered(o):
 		pos.knows = true // our silence tells the link so
 		l.know(o.tag, pos)
@@ -502,7 +491,7 @@ func (m *Machine) advanced(o *origin, from wire.PeerID) {
 // waitFor returns the time to wait before an origin's new state is announced to a link. It differs by link and state.
 // Meanwhile the link may hear of the state from others, and announce it here. Slow links wait longer.
 func (m *Machine) waitFor(o *origin, p wire.PeerID) time.Duration {
-	return tellAfter + time.Duration(lot(p, o.tag, o.number())%16)*tellAfter/16 + m.fill(p)
+	return tickEvery + time.Duration(lot(p, o.tag, o.number())%16)*tickEvery/16 + m.fill(p)
 }
 
 // lot draws a number, by a hash.

@@ -15,10 +15,6 @@ const (
 	// tailsPerSecond is the number of tails of one origin accepted in a second, tailBurst the number after a pause.
 	tailsPerSecond = 20
 	tailBurst      = 60
-	// rateAfter is the time for which an origin's tails are refused after too many came, roomAfter the time after a
-	// tail for which there was no room.
-	rateAfter = time.Second
-	roomAfter = 10 * time.Second
 )
 
 // origin holds what is known of one peer's tails, all of one epoch. For most origins chain is empty.

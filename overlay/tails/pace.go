@@ -3,6 +3,8 @@ package tails
 import (
 	"slices"
 	"time"
+
+	"github.com/venn-p2p/venn/overlay/agenda"
 )
 
 const (
@@ -26,15 +28,13 @@ const (
 	paceLags = 4
 	// maxLag caps the lag from a single message: the machine may have slept.
 	maxLag = 2 * time.Second
-	// lagPause is the pause between two messages of a link after which a shorter wait replaces its lag at once.
-	lagPause = time.Second
 )
 
 // waited notes the time that a message of the link has waited in the driver. The link's lag is a mean over the last
 // few. After a pause a message that has waited less counts alone: the driver may have caught up meanwhile.
 func (l *link) waited(now, d time.Duration) {
 	d = min(d, maxLag)
-	if pause := now - l.came; d < l.lag && pause >= lagPause {
+	if pause := now - l.came; d < l.lag && pause >= agenda.Beat {
 		l.lag = d
 	}
 	l.lag += (d - l.lag) / 4

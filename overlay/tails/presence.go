@@ -1,18 +1,13 @@
 package tails
 
 import (
-	"time"
-
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-const (
-	// doubtEvery is the time for which the same peer is not doubted again on the word of others.
-	doubtEvery = time.Minute
-	// maxDoubts caps the peers doubted on the word of one link in that time.
-	maxDoubts = 8
-)
+// maxDoubts caps the peers doubted on the word of one link in a minute.
+const maxDoubts = 8
 
 // leave tells all links at once that the node closes.
 func (m *Machine) leave() {
@@ -37,7 +32,7 @@ func (m *Machine) unreachable(p wire.PeerID) {
 
 // pass tells all links that an origin cannot be reached, unless they heard that recently.
 func (m *Machine) pass(o *origin) {
-	late := o.told > 0 && m.now < o.told+doubtEvery
+	late := o.told > 0 && m.now < o.told+agenda.Seldom
 	if late && o.doubt > 0 {
 		return
 	}
@@ -55,10 +50,10 @@ func (m *Machine) pass(o *origin) {
 // hear notes that a link cannot reach an origin. If we are linked with it, we know better. The word is not passed on:
 // it may be a lie.
 func (m *Machine) hear(l *link, o *origin) {
-	if m.links[o.peer] != nil || o.doubt > 0 && m.now < o.doubt+doubtEvery {
+	if m.links[o.peer] != nil || o.doubt > 0 && m.now < o.doubt+agenda.Seldom {
 		return
 	}
-	if m.now >= l.doubted+doubtEvery {
+	if m.now >= l.doubted+agenda.Seldom {
 		l.doubted, l.doubts = m.now, 0
 	}
 	if l.doubts == maxDoubts {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -83,10 +84,10 @@ func (m *Machine) admits(from wire.PeerID, o *origin, t *Tail) bool {
 	for _, t := range o.chain[:n] {
 		held += t.Len()
 	}
-	wait := roomAfter
+	wait := agenda.Attempt
 	switch {
 	case !o.allow(m.now):
-		wait = rateAfter
+		wait = agenda.Beat
 	case n >= maxSegments || held > maxChain:
 		m.emit(event.Report{Peer: from, Fault: FaultLong})
 	case m.held-o.held+held <= m.cfg.MaxChanges:
@@ -98,10 +99,10 @@ func (m *Machine) admits(from wire.PeerID, o *origin, t *Tail) bool {
 	return false
 }
 
-// mute makes the machine ignore a link's messages for muteFor.
+// mute makes the machine ignore a link's messages for a while.
 func (m *Machine) mute(p wire.PeerID) {
 	if l := m.links[p]; l != nil {
-		l.muted = m.now + muteFor
+		l.muted = m.now + agenda.Attempt
 	}
 }
 

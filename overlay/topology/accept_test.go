@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -34,13 +35,13 @@ func TestSlotOfWhoNeverAccepts(t *testing.T) {
 	if !slotAfter(t, 0, true, 5*time.Minute) {
 		t.Error("one that accepted lost its slot")
 	}
-	if slotAfter(t, 0, false, acceptWithin) {
+	if slotAfter(t, 0, false, agenda.Lately) {
 		t.Error("one that did not accept keeps its slot")
 	}
-	if !slotAfter(t, 0, false, acceptWithin+refusedFor) {
+	if !slotAfter(t, 0, false, agenda.Lately+agenda.Seldom) {
 		t.Error("it is not tried again")
 	}
-	if !slotAfter(t, time.Hour, false, acceptWithin+refusedFor/2) {
+	if !slotAfter(t, time.Hour, false, agenda.Lately+agenda.Seldom/2) {
 		t.Error("it loses its slot with an hour to accept, too")
 	}
 }

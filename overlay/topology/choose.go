@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/rank"
@@ -15,18 +16,13 @@ import (
 const (
 	redialAfter    = 15 * time.Second // pause of a peer after a failed dial, times the failures in a row
 	redialMost     = 90 * time.Second // the longest pause after failed dials
-	refusedFor     = time.Minute      // time before a peer that was full, or whose claims were refuted, is chosen again
 	refusedMost    = 30 * time.Minute // the longest such time: it doubles with each refusal in a row
 	connectsATime  = 2                // most new connections in one round, besides a swap and spread neighbours
 	settledOrigins = 3 * time.Second  // no new origin for this time: the samples are in, and overlaps can be compared
 	latestChoice   = 20 * time.Second // from this time after the start, new origins delay the comparison no more
-	acceptWithin   = 30 * time.Second // a neighbour that has not accepted within this time is given up
 	keepFor        = 10 * time.Second // least time that a neighbour by overlap is kept
 	keepLonger     = 5 * time.Minute  // the same where ranges are narrower than the network: much there changes to and fro
-	auditEvery     = 10 * time.Minute // time between audits of a neighbour by overlap, while its summary changes
 	auditMost      = 16 * time.Hour   // the longest time between audits, while the summary does not change
-	swapEvery      = 4 * time.Second  // time to the next look for a better neighbour after overlaps have changed
-	swapLazily     = time.Minute      // the same while overlaps have not changed
 )
 
 // Known is the view of the directory that a choice is made from.
@@ -225,7 +221,7 @@ func (t *Topology) swap(now time.Duration, peers Peers) {
 	if !t.due.Take(dueSwap, now) {
 		return
 	}
-	t.due.By(dueSwap, now+swapLazily)
+	t.due.By(dueSwap, now+agenda.Seldom)
 	t.dropRefuted(now, peers)
 	var incumbents []rank.Candidate
 	for p, nb := range t.linkedOf(Similar) {
@@ -284,7 +280,7 @@ func (t *Topology) auditOf(now time.Duration, e *directory.Entry) {
 	if now < p.End() || !e.SureMatches() {
 		return
 	}
-	p.Begin(now, auditEvery, auditMost)
+	p.Begin(now, agenda.Faded, auditMost)
 	t.audits[e.Index()] = p
 	t.do(event.Audit{Of: e.Record(), Claims: e.Held()})
 }

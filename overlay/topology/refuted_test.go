@@ -5,17 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
-const (
-	peer      wire.PeerID = "peer"
-	fadeAgain             = time.Minute      // as package directory has it
-	fadeEvery             = 10 * time.Minute // the same
-)
+const peer wire.PeerID = "peer"
 
 var tag = summary.Seed{Network: "topology"}.Tag()
 
@@ -77,17 +74,17 @@ func TestRefutedForAWhile(t *testing.T) {
 		renew()
 	}
 	check("after many epochs in a row", false)
-	at += fadeAgain
+	at += agenda.Seldom
 	renew()
 	check("after one a while later", false) // the answers count half for the first time
-	at += fadeAgain
+	at += agenda.Seldom
 	renew()
 	check("after another a while later", true)
 
-	at += fadeAgain
+	at += agenda.Seldom
 	d.Outcome(at, peer, 0, 20)
 	check("refuted again", false)
-	for range 3 * int(fadeEvery/time.Second) { // what it answered before counts as well
+	for range 3 * int(agenda.Faded/time.Second) { // what it answered before counts as well
 		at += time.Second
 		d.Step(at)
 		d.Tidy(at)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/rank"
 	"github.com/venn-p2p/venn/overlay/space"
@@ -18,14 +19,14 @@ import (
 const spreadAtOnce = 8
 
 // spreading paces the choice of spread neighbours. After a search that found too few candidates, the next waits for at
-// least swapEvery. Each refusal doubles the wait, up to keepLonger, and each neighbour that accepts halves it. Where
-// many peers cover much, others lack room for so many links.
+// least 4 s. Each refusal doubles the wait, up to keepLonger, and each neighbour that accepts halves it. Where many peers
+// cover much, others lack room for so many links.
 type spreading struct {
 	last time.Duration // when candidates were last searched for
 	wait time.Duration // least time from last to the next search
 }
 
-func (s *spreading) refused() { s.wait = min(max(2*s.wait, swapEvery), keepLonger) }
+func (s *spreading) refused() { s.wait = min(max(2*s.wait, agenda.Patience), keepLonger) }
 
 func (s *spreading) accepted() { s.wait /= 2 }
 
@@ -84,7 +85,7 @@ func (t *Topology) spread(now time.Duration, known Known) {
 			}
 		}
 	}
-	t.spreading.wait = max(t.spreading.wait, swapEvery)
+	t.spreading.wait = max(t.spreading.wait, agenda.Patience)
 }
 
 // part returns the part of our range that an entry is in.

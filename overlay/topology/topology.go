@@ -95,7 +95,7 @@ type neighbour struct {
 
 // New returns a topology without neighbours.
 func New(cfg Config) *Topology {
-	cfg.Accept = cmp.Or(cfg.Accept, acceptWithin)
+	cfg.Accept = cmp.Or(cfg.Accept, agenda.Lately)
 	return &Topology{
 		cfg: cfg, neighbours: map[wire.PeerID]*neighbour{},
 		retry: map[int]agenda.Pause{}, audits: map[int]agenda.Pause{}, due: agenda.New(dueTasks),
@@ -225,14 +225,14 @@ func (t *Topology) DialFailed(now time.Duration, p wire.PeerID, e *directory.Ent
 // takes us.
 func (t *Topology) rest(now time.Duration, e *directory.Entry) {
 	p := t.retry[e.Index()]
-	p.Begin(now, refusedFor, refusedMost)
+	p.Begin(now, agenda.Seldom, refusedMost)
 	t.retry[e.Index()] = p
 }
 
 // Renewed shortens the pause before the next audit of an entry to auditEvery: a newer epoch may make other claims.
 func (t *Topology) Renewed(index int) {
 	if p, audited := t.audits[index]; audited {
-		p.Shorten(auditEvery)
+		p.Shorten(agenda.Faded)
 		t.audits[index] = p
 	}
 }
@@ -241,7 +241,7 @@ func (t *Topology) Renewed(index int) {
 func (t *Topology) Refuted(now time.Duration) { t.due.By(dueSwap, now) }
 
 // Estimated notes that estimates of overlap have changed.
-func (t *Topology) Estimated(now time.Duration) { t.due.By(dueSwap, now+swapEvery) }
+func (t *Topology) Estimated(now time.Duration) { t.due.By(dueSwap, now+agenda.Patience) }
 
 // Removed notes that the entry at a directory index is gone.
 func (t *Topology) Removed(index int) {
