@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/venn-p2p/venn/cmd/venn/repo"
+	"github.com/venn-p2p/venn/node/bounded"
 	"github.com/venn-p2p/venn/node/httpapi"
 )
 
@@ -122,7 +123,7 @@ func running(ctx context.Context, r repo.Repo) bool {
 // editConfig lets the user edit a copy of the configuration, and replaces the configuration with it if it is valid.
 // After an error the copy stays for the next edit, unless it equals the configuration.
 func editConfig(ctx context.Context, c *cli.Command, r repo.Repo) error {
-	before, err := os.ReadFile(r.ConfigPath())
+	before, err := bounded.ReadFile(r.ConfigPath())
 	if err != nil {
 		return err
 	}
@@ -143,7 +144,7 @@ func editConfig(ctx context.Context, c *cli.Command, r repo.Repo) error {
 	if err == nil {
 		return nil
 	}
-	if text, readErr := os.ReadFile(draft); readErr == nil && bytes.Equal(text, before) {
+	if text, readErr := bounded.ReadFile(draft); readErr == nil && bytes.Equal(text, before) {
 		return errors.Join(err, os.Remove(draft))
 	}
 	return fmt.Errorf("nothing is changed, the text is in %s for the next edit: %w", draft, err)

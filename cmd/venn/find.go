@@ -20,6 +20,7 @@ import (
 	"github.com/urfave/cli/v3"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/venn-p2p/venn/node/bounded"
 	"github.com/venn-p2p/venn/node/httpapi"
 	"github.com/venn-p2p/venn/testnet/page"
 )
@@ -60,10 +61,10 @@ func find(ctx context.Context, c *cli.Command, cl *client, in io.Reader) error {
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(c.Int("jobs"))
-	err := eachKey("keys", in, func(line []byte) error {
+	err := eachKey("-", in, func(number int, line []byte) error {
 		key := string(line)
 		if _, err := httpapi.ParseKey(key); err != nil {
-			return usageError(err)
+			return usageError(bounded.At("", number, err))
 		}
 		group.Go(func() error {
 			var out, errs bytes.Buffer

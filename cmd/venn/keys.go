@@ -197,30 +197,27 @@ func sendKeys(ctx context.Context, cl *client, in io.Reader, what string, parame
 // eachRequest cuts lines into bodies of requests, and calls send with them and the number of their first line. Before an
 // error of in, the whole lines that came are sent.
 func eachRequest(in io.Reader, send func(first int, body []byte) error) error {
-	const longest = 1 << 16
-	lines := bufio.NewReaderSize(in, longest)
+	first, next := 1, 1
 	var body []byte
-	for first, number := 1, 1; ; number++ {
-		line, err := lines.ReadSlice('\n')
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-			return usageError(fmt.Errorf("line %d has more than %d bytes: it is no key", number, longest))
-		case err == nil || err == io.EOF: // after another error the line is cut short
-			body = append(body, line...)
+	var sendErr error
+	flush := func() error {
+		if len(body) > 0 {
+			sendErr = send(first, body)
 		}
-		if number-first+1 >= requestKeys || len(body) >= requestBytes || err != nil && len(body) > 0 {
-			if sendErr := send(first, body); sendErr != nil {
-				return sendErr
-			}
-			first, body = number+1, nil
-		}
-		if err == io.EOF { // not errors.Is: an error that wraps io.EOF says that a connection broke
+		first, body = next, nil
+		return sendErr
+	}
+	err := eachLine("-", in, func(number int, line []byte) error {
+		body = append(append(body, line...), '\n')
+		if next = number + 1; next-first < requestKeys && len(body) < requestBytes {
 			return nil
 		}
-		if err != nil {
-			return err
-		}
+		return flush()
+	})
+	if sendErr == nil {
+		sendErr = flush()
 	}
+	return cmp.Or(sendErr, err)
 }
 
 func listKeys(ctx context.Context, c *cli.Command, cl *client) error {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/venn-p2p/venn/node/bounded"
 )
 
 // TestEachRequest: the whole lines are sent, in requests that say at which line they begin, up to the first error.
@@ -22,10 +24,10 @@ func TestEachRequest(t *testing.T) {
 		usage bool // it is a fault of the input
 	}{
 		"nothing":           {in: strings.NewReader("")},
-		"one line":          {in: strings.NewReader("key"), bytes: 3},
+		"one line":          {in: strings.NewReader("key"), bytes: 4},
 		"two requests":      {in: strings.NewReader(full + "k\n"), bytes: len(full) + 2},
 		"read error":        {in: io.MultiReader(strings.NewReader(full+"a\nb\ncut sh"), iotest.ErrReader(broken)), bytes: len(full) + 4, want: []error{broken}},
-		"line too long":     {in: strings.NewReader(full + strings.Repeat("x", 1<<17)), bytes: len(full), usage: true},
+		"line too long":     {in: strings.NewReader(full + strings.Repeat("x", bounded.Most+1)), bytes: len(full), usage: true},
 		"refused":           {in: strings.NewReader(full + full + full), fail: 1, want: []error{refused}},
 		"refused at last":   {in: strings.NewReader(full + "k\n"), fail: 2, bytes: len(full), want: []error{refused}},
 		"refused, and read": {in: io.MultiReader(strings.NewReader("k\n"), iotest.ErrReader(broken)), fail: 1, want: []error{refused}},

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/venn-p2p/venn/node/bounded"
 )
 
 // TestNodeScripts runs daemons and what commands say of them.
@@ -53,7 +55,8 @@ func writeOdd(dir string) error {
 		return err
 	}
 	for name, key := range map[string]string{
-		"nul": "a\x00b", "invalid": "\xff\xfe", "long": strings.Repeat("k", 1025), "longer": strings.Repeat("k", 1<<20-1), "longest": strings.Repeat("k", 1<<20),
+		"nul": "a\x00b", "invalid": "\xff\xfe", "long": strings.Repeat("k", 1025), "longer": strings.Repeat("k", bounded.Most), "longest": strings.Repeat("k", bounded.Most+1),
+		"marked": "\ufeffmarked\r",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(key+"\n"), 0o600); err != nil {
 			return err

@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/urfave/cli/v3"
 
+	"github.com/venn-p2p/venn/node/bounded"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -323,7 +323,7 @@ func loadIdentity(name string) (crypto.PrivKey, error) {
 	if name == "" {
 		return developmentKey()
 	}
-	b, err := os.ReadFile(name)
+	b, err := bounded.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}

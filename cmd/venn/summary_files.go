@@ -22,6 +22,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/venn-p2p/venn/cmd/venn/repo"
+	"github.com/venn-p2p/venn/node/bounded"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -190,27 +191,29 @@ func eachKeyIn(c *cli.Command, name string, f func(key []byte) error) error {
 		return err
 	}
 	defer r.Close()
-	return eachKey(name, r, f)
+	return eachKey(name, r, func(_ int, key []byte) error { return f(key) })
 }
 
-// eachKey calls f for every line that is not empty, without its end, \n or \r\n. The key is valid until f returns.
-func eachKey(name string, r io.Reader, f func(key []byte) error) error {
-	const longest = 1 << 20
-	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, longest)
-	number := 0
-	for lines.Scan() {
-		number++
-		if key := lines.Bytes(); len(key) > 0 {
-			if err := f(key); err != nil {
-				return err
-			}
+// eachKey calls f for every line that is not empty, with its number. The key is valid until f returns.
+func eachKey(name string, r io.Reader, f func(number int, key []byte) error) error {
+	return eachLine(name, r, func(number int, line []byte) error {
+		if len(line) == 0 {
+			return nil
 		}
+		return f(number, line)
+	})
+}
+
+// eachLine calls f for every line of a file, or of stdin for "-".
+func eachLine(name string, r io.Reader, f func(number int, line []byte) error) error {
+	if name == "-" {
+		name = "" // errors name the line alone
 	}
-	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return usageError(fmt.Errorf("%s: line %d has more than %d bytes: it is no key", name, number+1, longest))
+	err := bounded.Lines(name, r, f)
+	if errors.Is(err, bounded.ErrTooLong) {
+		err = usageError(fmt.Errorf("%w: it is no key", err))
 	}
-	return lines.Err()
+	return err
 }
 
 // maybe is a number that may be missing (NaN or infinite): null in JSON, a dash for people.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -19,6 +18,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/venn-p2p/venn/node"
+	"github.com/venn-p2p/venn/node/bounded"
 	"github.com/venn-p2p/venn/node/httpapi"
 	"github.com/venn-p2p/venn/testnet/page"
 )
@@ -148,17 +148,16 @@ func lookOnce(ctx context.Context, cl *client) (m moment, err error) {
 // line, but not the budgets of links.
 func sums(r io.Reader) (map[string]float64, error) {
 	out := make(map[string]float64)
-	in := bufio.NewScanner(r)
-	in.Buffer(nil, 1<<20)
-	for in.Scan() {
-		i := strings.LastIndexByte(in.Text(), ' ')
-		if i < 0 || strings.HasPrefix(in.Text(), "#") {
-			continue
+	err := bounded.Lines("metrics", r, func(_ int, line []byte) error {
+		text := string(line)
+		i := strings.LastIndexByte(text, ' ')
+		if i < 0 || strings.HasPrefix(text, "#") {
+			return nil
 		}
-		name, value := in.Text()[:i], in.Text()[i+1:]
+		name, value := text[:i], text[i+1:]
 		name, labels, _ := strings.Cut(name, "{")
 		if strings.Contains(labels, `of="links"`) {
-			continue
+			return nil
 		}
 		for _, d := range []string{"sent", "received"} {
 			if strings.Contains(labels, `direction="`+d+`"`) {
@@ -168,8 +167,9 @@ func sums(r io.Reader) (map[string]float64, error) {
 		if v, err := strconv.ParseFloat(value, 64); err == nil {
 			out[name] += v
 		}
-	}
-	return out, in.Err()
+		return nil
+	})
+	return out, err
 }
 
 // wide is the width of the table of peers with whole ids, in characters.

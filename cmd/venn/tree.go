@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/venn-p2p/venn/cmd/venn/repo"
+	"github.com/venn-p2p/venn/node/bounded"
 	"github.com/venn-p2p/venn/node/httpapi"
 )
 
@@ -342,8 +343,12 @@ func pathCommand() *cli.Command {
 			}
 			return onRepo(func(_ context.Context, c *cli.Command, r repo.Repo) error {
 				var lacking error
-				err := eachKey("keys", in, func(line []byte) error {
-					n, err := printPaths(c, r, string(line))
+				err := eachKey("-", in, func(number int, line []byte) error {
+					key, err := httpapi.ParseKey(string(line))
+					if err != nil {
+						return usageError(bounded.At("", number, err))
+					}
+					n, err := printPaths(c, r, string(line), key)
 					if n == 0 && err == nil {
 						lacking = errNone
 						complain(c.Root().ErrWriter, "no file seen has "+visible(string(line)))
@@ -356,12 +361,8 @@ func pathCommand() *cli.Command {
 	}
 }
 
-// printPaths prints the unchanged files that have a key, and returns their number.
-func printPaths(c *cli.Command, r repo.Repo, text string) (n int, err error) {
-	key, err := httpapi.ParseKey(text)
-	if err != nil {
-		return 0, usageError(err)
-	}
+// printPaths prints the unchanged files that have the key of a text, and returns their number.
+func printPaths(c *cli.Command, r repo.Repo, text string, key []byte) (n int, err error) {
 	hash, err := mh.Decode(key)
 	if err != nil || hash.Code != mh.SHA2_256 || len(hash.Digest) != sha256.Size {
 		return 0, nil //nolint:nilerr // no file has such a key

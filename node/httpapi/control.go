@@ -1,8 +1,6 @@
 package httpapi
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	_ "embed"
@@ -19,6 +17,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/node"
+	"github.com/venn-p2p/venn/node/bounded"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/summary/estimate"
 )
@@ -326,34 +325,29 @@ func (a *api) hasKeys(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// maxLine is the most bytes of a key's text, which has two hexadecimal digits for each byte.
-const maxLine = 2*maxKey + len(hexPrefix)
-
 // readKeys reads one key a line and skips empty lines. The parameter line is the number of the first line, for errors.
 func readKeys(r *http.Request) (keys [][]byte, err error) {
-	n := 1
+	first := 1
 	if text := r.URL.Query().Get("line"); text != "" {
-		if n, err = strconv.Atoi(text); err != nil || n < 1 {
+		if first, err = strconv.Atoi(text); err != nil || first < 1 {
 			return nil, fault{http.StatusBadRequest, fmt.Errorf("line: %q is no number of 1 or more", text)}
 		}
 	}
-	in := bufio.NewScanner(r.Body)
-	in.Buffer(nil, maxLine+2)
-	for ; in.Scan(); n++ {
-		line := bytes.TrimSuffix(in.Bytes(), []byte("\r"))
+	err = bounded.Lines("", r.Body, func(number int, line []byte) error {
 		if len(line) == 0 {
-			continue
+			return nil
 		}
 		key, err := ParseKey(string(line))
 		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", n, err)
+			return bounded.At("", first+number-1, err)
 		}
 		keys = append(keys, key)
+		return nil
+	})
+	if errors.Is(err, bounded.ErrTooLong) {
+		err = fmt.Errorf("%w: %w", ErrKeyText, err)
 	}
-	if errors.Is(in.Err(), bufio.ErrTooLong) {
-		return nil, fmt.Errorf("%w: line %d has more than %d bytes", ErrKeyText, n, maxLine)
-	}
-	return keys, in.Err()
+	return keys, err
 }
 
 // Key is a key that the node holds.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/venn-p2p/venn/node/bounded"
 	"github.com/venn-p2p/venn/testnet/holdings"
 	"github.com/venn-p2p/venn/testnet/sim"
 )
@@ -183,17 +184,15 @@ func (d Duration) String() string { return time.Duration(d).String() }
 
 // Load reads a scenario from a file and checks it. Errors match ErrScenario or are the file system's.
 func Load(path string) (*Scenario, error) {
-	b, err := os.ReadFile(path)
+	b, err := bounded.ReadFile(path)
+	if errors.Is(err, bounded.ErrTooLong) {
+		err = fmt.Errorf("%w: %w", ErrScenario, err)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if len(b) > maxFile {
-		return nil, fmt.Errorf("%w: %s: %d bytes, at most %d", ErrScenario, path, len(b), maxFile)
-	}
 	return Parse(path, string(b))
 }
-
-const maxFile = 1 << 20
 
 // Parse loads a scenario from the text of a file.
 func Parse(path, text string) (*Scenario, error) { return ParseIn(nil, path, text) }

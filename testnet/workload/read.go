@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"bufio"
 	"bytes"
 	"compress/gzip"
 	_ "embed"
@@ -14,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/venn-p2p/venn/node/bounded"
 )
 
 //go:embed data/debian-roles.tsv.gz
@@ -22,9 +23,8 @@ var debianRoles []byte
 const debianName = "debian-roles.tsv.gz"
 
 const (
-	// MaxKeyBytes is the longest key, and line, of a folder's files, in bytes.
+	// MaxKeyBytes is the longest key, in bytes, of a folder's files.
 	MaxKeyBytes = 1024
-	maxLine     = 1 << 20
 	maxFileSize = 1 << 50 // largest size in bytes of a file in a .tsv
 )
 
@@ -61,7 +61,7 @@ func readTable(name string, r io.Reader) (*catalog, error) {
 		r = z
 	}
 	t := table{name: name, seen: map[string]int{}}
-	if err := eachLine(name, r, maxLine, t.line); err != nil {
+	if err := eachLine(name, r, t.line); err != nil {
 		return nil, err
 	}
 	if len(t.c.peers) == 0 {
@@ -210,7 +210,7 @@ func (f *folder) read(path string) error {
 	defer r.Close()
 	peer, empty := len(f.c.peers), true
 	f.c.peers = append(f.c.peers, name)
-	err = eachLine(path, r, MaxKeyBytes, func(_ int, line []byte) error {
+	err = eachLine(path, r, func(_ int, line []byte) error {
 		if len(line) == 0 {
 			return nil
 		}
@@ -225,6 +225,9 @@ func (f *folder) read(path string) error {
 
 // add notes that the peer holds the key. A key that is twice in a peer's list is held once.
 func (f *folder) add(peer int, key []byte) error {
+	if len(key) > MaxKeyBytes {
+		return fmt.Errorf("%w: longer than %d bytes", ErrMalformed, MaxKeyBytes)
+	}
 	if bytes.IndexByte(key, 0) >= 0 {
 		return fmt.Errorf("%w: a zero byte: this is no text", ErrMalformed)
 	}
@@ -244,28 +247,18 @@ func (f *folder) add(peer int, key []byte) error {
 }
 
 // eachLine calls do for every line, without its end. Errors name file and line.
-func eachLine(name string, r io.Reader, longest int, do func(number int, line []byte) error) error {
-	s := bufio.NewScanner(r)
-	s.Buffer(nil, longest+3) // room for the line's end
-	number := 0
-	for s.Scan() {
-		number++
-		if len(s.Bytes()) > longest {
-			return tooLong(name, number, longest)
+func eachLine(name string, r io.Reader, do func(number int, line []byte) error) error {
+	err := bounded.Lines(name, r, func(number int, line []byte) error {
+		if err := do(number, line); err != nil {
+			return bounded.At(name, number, err)
 		}
-		if err := do(number, s.Bytes()); err != nil {
-			return fmt.Errorf("workload: %s:%d: %w", name, number, err)
-		}
-	}
-	if errors.Is(s.Err(), bufio.ErrTooLong) {
-		return tooLong(name, number+1, longest)
-	}
-	if err := s.Err(); err != nil {
-		return fmt.Errorf("workload: %s:%d: %w", name, number+1, err)
+		return nil
+	})
+	switch {
+	case errors.Is(err, bounded.ErrTooLong):
+		return fmt.Errorf("workload: %w: %w", ErrMalformed, err)
+	case err != nil:
+		return fmt.Errorf("workload: %w", err)
 	}
 	return nil
-}
-
-func tooLong(name string, line, longest int) error {
-	return fmt.Errorf("workload: %s:%d: %w: longer than %d bytes", name, line, ErrMalformed, longest)
 }

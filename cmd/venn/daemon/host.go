@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -167,14 +168,13 @@ func multiaddrs(key string, texts []string) (out []ma.Multiaddr, err error) {
 
 // privateNetwork returns the option with the network's pre-shared key, if the repository has one.
 func (d *daemon) privateNetwork() ([]libp2p.Option, error) {
-	f, err := d.repo.SwarmKey()
-	if f == nil || err != nil {
+	name, key, err := d.repo.SwarmKey()
+	if key == nil || err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }()
-	psk, err := pnet.DecodeV1PSK(f)
+	psk, err := pnet.DecodeV1PSK(bytes.NewReader(key))
 	if err != nil {
-		return nil, fmt.Errorf("%s is no key of a private network (%w): put back a copy; without the file, the network is an open one", f.Name(), err)
+		return nil, fmt.Errorf("%s is no key of a private network (%w): put back a copy; without the file, the network is an open one", name, err)
 	}
 	return []libp2p.Option{libp2p.PrivateNetwork(psk)}, nil
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"github.com/venn-p2p/venn/node/bounded"
 	"github.com/venn-p2p/venn/node/mirror"
 )
 
@@ -209,7 +210,7 @@ func (r Repo) FileConfig() (Config, error) { return readConfig(r.ConfigPath()) }
 // readConfig reads a configuration file.
 func readConfig(path string) (Config, error) {
 	c := defaults()
-	b, err := os.ReadFile(path)
+	b, err := bounded.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, fmt.Errorf("%w: no file %s: put back a copy, or make an empty one for the defaults", ErrConfig, path)
 	}
@@ -271,7 +272,7 @@ func (r Repo) Replace(ctx context.Context, before []byte, path string) error {
 		if _, err := readConfig(path); err != nil {
 			return err
 		}
-		if now, err := os.ReadFile(r.ConfigPath()); err != nil || !bytes.Equal(now, before) {
+		if now, err := bounded.ReadFile(r.ConfigPath()); err != nil || !bytes.Equal(now, before) {
 			return errors.Join(err, ErrChanged)
 		}
 		if err := os.Rename(path, r.ConfigPath()); err != nil {

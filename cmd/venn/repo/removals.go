@@ -4,9 +4,10 @@ import (
 	"crypto/rand"
 	"errors"
 	"io/fs"
-	"os"
 	"strings"
 	"sync"
+
+	"github.com/venn-p2p/venn/node/bounded"
 )
 
 const removalsFile = "removals"
@@ -26,7 +27,7 @@ type Removals struct {
 // keys.
 func (r Repo) OpenRemovals(lost bool) (*Removals, error) {
 	m := &Removals{name: r.path(removalsFile), told: true}
-	b, err := os.ReadFile(m.name)
+	b, err := bounded.ReadFile(m.name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
+
+	"github.com/venn-p2p/venn/node/bounded"
 )
 
 // The files of a repository.
@@ -205,7 +207,7 @@ var errNoKey = errors.New("no private key")
 
 // ReadIdentity reads the private key of a peer from a copy of its identity file.
 func ReadIdentity(name string) (crypto.PrivKey, error) {
-	b, err := os.ReadFile(name)
+	b, err := bounded.ReadFile(name)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrIdentity, err)
 	}
@@ -216,14 +218,14 @@ func ReadIdentity(name string) (crypto.PrivKey, error) {
 	return key, nil
 }
 
-// SwarmKey opens the file swarm.key of the repository, the key of a private network. It returns nil if there is
-// none.
-func (r Repo) SwarmKey() (*os.File, error) {
-	f, err := os.Open(r.path(swarmFile))
+// SwarmKey reads the file swarm.key of the repository, the key of a private network. It returns nil if there is none.
+func (r Repo) SwarmKey() (name string, key []byte, err error) {
+	name = r.path(swarmFile)
+	key, err = bounded.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return name, nil, nil
 	}
-	return f, err
+	return name, key, err
 }
 
 // Lock locks the repository, so that only one daemon runs on it. The lock ends with the process, or with unlock.

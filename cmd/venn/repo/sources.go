@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/venn-p2p/venn/node/bounded"
 )
 
 // Source is the state of a source of keys, as the command that follows it has last noted it.
@@ -39,7 +41,7 @@ func (r Repo) Sources() (all []Source, err error) {
 	for _, name := range names {
 		var s Source
 		name = filepath.Join(r.path(importsFolder), name)
-		b, readErr := os.ReadFile(name)
+		b, readErr := bounded.ReadFile(name)
 		if readErr == nil {
 			readErr = json.Unmarshal(b, &s)
 		}
