@@ -214,7 +214,7 @@ func (n *Node) serveHello(s *streams.Stream, h wire.Hello) error {
 		return n.in.Request(s.Context(), got)
 	}
 	linked := n.links.Linked(s.Peer)
-	if !n.admit(s.Peer) {
+	if !n.admit(s.Peer, false, n.in.LinkDropped) {
 		return n.refuseHello(s, h)
 	}
 	n.verifyOutside(h.Records...)
@@ -228,11 +228,12 @@ func (n *Node) serveHello(s *streams.Stream, h wire.Hello) error {
 // groupOf returns the address group of a peer that this node has a connection with.
 func (n *Node) groupOf(p peer.ID) string { return admit.Principal(n.host.Network(), p).Group }
 
-// admit makes room for a link with a peer, and reports whether there is any.
-func (n *Node) admit(p peer.ID) bool {
-	instead, ok := n.links.Link(p, n.groupOf(p), false, n.now())
+// admit makes room for a link with a peer, and reports whether there is any. There always is if this node wanted the
+// link. If the link of another peer gives way, admit calls end with that peer, and tells the peer.
+func (n *Node) admit(p peer.ID, wanted bool, end func(peer.ID)) bool {
+	instead, ok := n.links.Link(p, n.groupOf(p), wanted, n.now())
 	if instead != "" {
-		n.in.LinkDropped(instead)
+		end(instead)
 		n.part(instead)
 	}
 	if !ok {

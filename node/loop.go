@@ -233,9 +233,7 @@ func (l *loop) stateChanged(p peer.ID, s inbox.PeerState) {
 			l.endLink(p, core.LinkLost{Peer: wire.PeerID(p)})
 		}
 	case !l.n.links.Linked(p): // it reconnected before the end was noted, which took the new link out of the table
-		if instead, _ := l.n.links.Link(p, l.n.groupOf(p), true, l.n.now()); instead != "" {
-			l.unlink(instead)
-		}
+		l.n.admit(p, true, l.unlink)
 	}
 	if s.Link == inbox.Begun || s.Link == inbox.EndedAndBegun {
 		l.link(p, true, s.Wanted)
@@ -275,17 +273,7 @@ func (l *loop) linkIn(session uint64, p peer.ID, outbound, wanted bool) bool {
 	if l.links[p] != nil {
 		return true
 	}
-	if l.n.barred(p) || l.n.ofOtherNetwork(p) {
-		return false
-	}
-	group := l.n.groupOf(p)
-	instead, ok := l.n.links.Link(p, group, wanted, l.n.now())
-	if instead != "" {
-		l.unlink(instead)
-		l.n.part(instead)
-	}
-	if !ok {
-		l.n.counters.Drop("links")
+	if l.n.barred(p) || l.n.ofOtherNetwork(p) || !l.n.admit(p, wanted, l.unlink) {
 		return false
 	}
 	if !l.n.reached(p) { // the connection has just ended
@@ -296,7 +284,7 @@ func (l *loop) linkIn(session uint64, p peer.ID, outbound, wanted bool) bool {
 	begun.ctx, begun.end = context.WithCancel(l.n.ctx)
 	l.links[p] = begun
 	links.Keep(l.n.host, p, false)
-	l.step(event.LinkOpened{Peer: wire.PeerID(p), Group: group, Outbound: outbound})
+	l.step(event.LinkOpened{Peer: wire.PeerID(p), Group: l.n.groupOf(p), Outbound: outbound})
 	l.n.tasks.Run(func() { l.n.mesh.Meet(p) })
 	return true
 }

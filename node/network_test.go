@@ -106,7 +106,7 @@ func TestPartedLink(t *testing.T) {
 	n.links.Need(friend.ID(), false)
 	for i := 0; n.links.Linked(friend.ID()); i++ {
 		n.links.Meshed(friend.ID(), false)
-		n.admit(peer.ID(fmt.Sprint("newcomer ", i)))
+		n.admit(peer.ID(fmt.Sprint("newcomer ", i)), false, n.in.LinkDropped)
 		time.Sleep(20 * time.Millisecond)
 	}
 	eventually(t, "the friend has no link", func() bool { return lone(t, []*Node{friend}) == 1 })

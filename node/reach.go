@@ -248,7 +248,7 @@ type dialed struct {
 // grafted makes room for a link with a peer that has grafted this node. The loop makes the link.
 func (n *Node) grafted(p peer.ID) {
 	if !n.barred(p) { // the loop makes no link with a barred peer
-		n.admit(p)
+		n.admit(p, false, n.in.LinkDropped)
 	}
 }
 
