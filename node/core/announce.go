@@ -145,8 +145,8 @@ func (m *Machine) spacing(changes int) time.Duration {
 	return min(max(time.Duration(seconds*float64(time.Second)), LeastSpacing, m.leastSpacing), MostSpacing)
 }
 
-// carried notes that an epoch or a tail was made, before the machines get it and send it to others.
-func (m *Machine) carried(in event.Input) {
+// noteMade notes that an epoch or a tail was made, before the machines get it and send it to others.
+func (m *Machine) noteMade(in event.Input) {
 	switch in := in.(type) {
 	case event.Published:
 		m.published(in.Stream.Header())

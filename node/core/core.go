@@ -111,7 +111,7 @@ func (m *Machine) happened(in event.Input) {
 	if in.For() == 0 {
 		panic(fmt.Sprintf("core: input of type %T", in))
 	}
-	m.carried(in)
+	m.noteMade(in)
 	for i := range m.machines {
 		if in.For()>>i&1 == 1 && m.machines[i] != nil && !m.strange(i, in) {
 			m.step(i, in)
