@@ -153,21 +153,14 @@ func (f *flight) fill() error {
 		return err
 	}
 	f.news(func(time.Time) { f.file = file })
-	f.m.advertise(f.sum, f.want.name)
+	f.m.tell(f.m.cfg.Router.Advertise, f.sum)
 	if err = f.fetch(); err == nil {
 		err = file.keep(f.sum, f.size)
 	}
 	if _, whole := f.m.cache.size(f.sum); err != nil && !whole {
-		f.m.withdraw(f.sum)
+		f.m.tell(f.m.cfg.Router.Withdraw, f.sum)
 	}
 	return err
-}
-
-// advertise tells peers of content.
-func (m *Mirror) advertise(s Sum, name string) {
-	if err := m.cfg.Router.Advertise(m.ctx, s.Key()); err != nil {
-		m.log.Warn("mirror: content is not told to peers", "name", name, "err", err)
-	}
 }
 
 // write writes bytes of a transfer to the cache's file, and reports whether the transfer's range is complete. The error

@@ -118,7 +118,7 @@ var meeting = sumOf(kindPlain, sha256.Sum256([]byte("venn mirror")))
 
 // start opens the cache, advertises its content, and serves peers.
 func (m *Mirror) start() error {
-	cache, err := openCache(m.cfg.Dir, m.cfg.Size, m.withdraw)
+	cache, err := openCache(m.cfg.Dir, m.cfg.Size, func(gone ...Sum) { m.tell(m.cfg.Router.Withdraw, gone...) })
 	if err != nil {
 		return err
 	}
@@ -135,19 +135,20 @@ func (m *Mirror) start() error {
 	return m.servePeers()
 }
 
-// withdrawTime bounds the time that taking back keys may take.
-const withdrawTime = 10 * time.Second
+// tellTime bounds the time that advertising or withdrawing keys may take.
+const tellTime = 10 * time.Second
 
-// withdraw stops advertising the keys of content. It works while the mirror closes, too.
-func (m *Mirror) withdraw(sums ...Sum) {
+// tell has the router advertise or withdraw the keys of content, and logs a failure. It works while the mirror closes,
+// too.
+func (m *Mirror) tell(how func(context.Context, ...[]byte) error, sums ...Sum) {
 	keys := keysOf(sums)
 	if len(keys) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), withdrawTime)
+	ctx, cancel := context.WithTimeout(context.Background(), tellTime)
 	defer cancel()
-	if err := m.cfg.Router.Withdraw(ctx, keys...); err != nil {
-		m.log.Warn("mirror: content that goes is still told to peers", "keys", len(keys), "err", err)
+	if err := how(ctx, keys...); err != nil {
+		m.log.Warn("mirror: peers do not learn what came or went", "sums", sums, "err", err)
 	}
 }
 

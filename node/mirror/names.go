@@ -149,7 +149,7 @@ func (m *Mirror) askName(n named, rec record) (record, error) {
 		}
 		rec.Header = only(resp.Header, kept)
 		m.count(fromOrigin, size)
-		m.advertise(rec.Sum, n.name)
+		m.tell(m.cfg.Router.Advertise, rec.Sum)
 		m.ended(httpapi.Fetch{Name: n.name, Sum: string(rec.Sum), FromOrigin: size}, begun, "the origin alone tells it", nil)
 	}
 	rec.Asked = time.Now()

@@ -99,7 +99,6 @@ func split(path string) (name, kind, ref string) {
 func mediaType(b []byte) string {
 	var m struct {
 		MediaType string
-		Schema    int `json:"schemaVersion"`
 		Manifests json.RawMessage
 	}
 	err := json.Unmarshal(b, &m)
@@ -108,8 +107,6 @@ func mediaType(b []byte) string {
 		return "application/octet-stream"
 	case m.MediaType != "":
 		return m.MediaType
-	case m.Schema == 1:
-		return "application/vnd.docker.distribution.manifest.v1+prettyjws"
 	case m.Manifests != nil:
 		return "application/vnd.oci.image.index.v1+json"
 	}
