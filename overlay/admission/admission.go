@@ -62,12 +62,12 @@ func (g *Gate) Admit(now time.Duration, p Principal, work time.Duration) bool {
 // about [window] at most, for they may change.
 func (g *Gate) Wait(p Principal, work time.Duration) time.Duration {
 	pool := g.of(p).work
-	group, known := pool.users.Peek(p.group())
-	if !known {
+	group := pool.account(p.group())
+	if group == nil {
 		return 0
 	}
 	lacks := group.lacks(work.Seconds(), pool.level)
-	if peer, known := group.peers.users.Peek(p.Peer); known {
+	if peer := group.peers.account(p.Peer); peer != nil {
 		lacks = max(lacks, peer.lacks(work.Seconds(), group.peers.level))
 	}
 	return time.Duration(min(window.Seconds(), lacks)*float64(time.Second)) + time.Millisecond
@@ -98,5 +98,7 @@ func (p *pool) admit(now time.Duration, who Principal, work float64, was bool) b
 	}
 	group.credit -= work
 	peer.credit -= work
+	p.keep(who.group(), group)
+	group.peers.keep(who.Peer, peer)
 	return true
 }

@@ -153,6 +153,28 @@ func TestFreshIdentities(t *testing.T) {
 	}
 }
 
+// TestManyGroups: groups that ask once each, more than are remembered, have what there is together. A group that asks for
+// less than its share all the while has most of that. A newcomer that is refused does not ask again at once.
+func TestManyGroups(t *testing.T) {
+	for _, groups := range []int{maxGroups + 100, 50_000} {
+		g := New(Config{Links: Pool{Work: .25}, Strangers: Pool{Work: .25}})
+		modest := &asker{who: Principal{Peer: "modest", Group: "own"}, work: ms / 10, every: time.Second}
+		var done time.Duration
+		for i := range 200_000 {
+			now, who := time.Duration(i)*ms/20, Principal{Peer: "p", Group: fmt.Sprint(i % groups)}
+			if g.Admit(now, who, ms/10) {
+				done += ms / 10
+			} else if g.Wait(who, ms/10) < ms {
+				t.Fatal("it asks again at once")
+			}
+			play(g, modest.next, now, []*asker{modest})
+		}
+		if most := 2500*ms + 700*ms; done > most || modest.had < modest.asked/2 {
+			t.Errorf("%d groups: %v of work done in 10 s, at most %v; %d of %d", groups, done, most, modest.had, modest.asked)
+		}
+	}
+}
+
 // TestDearWork: work that is worth more than a share of a window is done, and then paid off.
 func TestDearWork(t *testing.T) {
 	g := New(Config{Links: Pool{Work: .1}, Strangers: Pool{Work: .1}})

@@ -11,6 +11,7 @@
 // then the signatures, then the state.
 //
 // Memory is bounded. A pool remembers [maxGroups] groups and [maxPeers] peers of each, and forgets first those that
-// have not asked for longest. Many identities in few groups thus share what these groups get. Admit takes O(1) time,
-// and O(n log n) for n remembered groups at most once in [lookEvery].
+// have had no work for longest. Many identities in few groups thus share what these groups get. Who comes to a full pool
+// takes over the debt of the one that is forgotten, so however many groups there are, they have what the pool has. Admit
+// takes O(1) time, and O(n log n) for n remembered groups at most once in [lookEvery].
 package admission

@@ -22,11 +22,12 @@ const (
 
 // pool shares a rate of work over its users: the groups of a pool, or the peers of a group.
 type pool struct {
-	rate   float64 // seconds of work a second
-	users  *simplelru.LRU[string, *user]
-	inner  func() *pool  // makes the pool of peers of a new user; nil: users are peers
-	level  float64       // most that a user may have, in seconds a second; +Inf while all ask for less than the rate
-	looked time.Duration // when the level was last computed
+	rate   float64                       // seconds of work a second
+	most   int                           // most users that are remembered
+	users  *simplelru.LRU[string, *user] // the one without work for longest goes first
+	inner  func() *pool                  // makes the pool of peers of a new user; nil: users are peers
+	level  float64                       // most that a user may have, in seconds a second; +Inf while all ask for less than the rate
+	looked time.Duration                 // when the level was last computed
 }
 
 func newPool(rate float64, most int, inner func() *pool) *pool {
@@ -34,7 +35,7 @@ func newPool(rate float64, most int, inner func() *pool) *pool {
 	if err != nil {
 		panic(err) // most is not above 0
 	}
-	return &pool{rate: rate, users: users, inner: inner, level: math.Inf(1)}
+	return &pool{rate: rate, most: most, users: users, inner: inner, level: math.Inf(1)}
 }
 
 // user is a group or a peer.
@@ -49,8 +50,8 @@ type user struct {
 
 // user notes that a user asks for work, and returns it.
 func (p *pool) user(now time.Duration, name string, work float64) *user {
-	u, known := p.users.Get(name)
-	if !known {
+	u := p.account(name)
+	if u == nil {
 		u = &user{at: now, filled: now, fresh: true}
 		if p.inner != nil {
 			u.peers = p.inner()
@@ -62,6 +63,25 @@ func (p *pool) user(now time.Duration, name string, work float64) *user {
 		p.look(now)
 	}
 	return u
+}
+
+// account returns the user of a name. A newcomer to a full pool has the account of the user that has had no work for
+// longest, and takes it over with its first work. If each newcomer had a credit of its own, they would have any amount
+// of work together. account returns nil if there is room for a new user.
+func (p *pool) account(name string) *user {
+	u, known := p.users.Peek(name)
+	if !known && p.users.Len() == p.most {
+		_, u, _ = p.users.GetOldest()
+	}
+	return u
+}
+
+// keep notes that a user has had work.
+func (p *pool) keep(name string, u *user) {
+	if _, known := p.users.Get(name); !known {
+		p.users.RemoveOldest()
+		p.users.Add(name, u)
+	}
 }
 
 // demand returns the work that a user asks for, in seconds a second.
