@@ -1,8 +1,9 @@
 package admission
 
-// Room is a bounded amount of something that is not taken back from those who have it, such as waiting bytes. A name may
-// take as much of it as is left free for all: one alone half of it, and each of n names the (n+1)th part. So nobody can
-// fill it, and a new name finds room. Not safe for concurrent use.
+// Room is a bounded amount of something that is not taken back from those who have it, such as waiting bytes. A quarter
+// is for names that have nothing yet. Of the rest, a name may take as much as is left free: one alone half of it, and
+// each of n names the (n+1)th part. So few names cannot fill the room, even if they come one after the other. Not safe
+// for concurrent use.
 type Room struct {
 	most, taken int
 	of          map[string]int // taken by each name that has any
@@ -13,7 +14,11 @@ func NewRoom(most int) *Room { return &Room{most: most, of: map[string]int{}} }
 
 // Take takes n for a name, and reports whether there was room.
 func (r *Room) Take(name string, n int) bool {
-	if r.of[name]+n > r.most-r.taken {
+	free := r.most - r.taken
+	if r.of[name] > 0 {
+		free -= r.most / 4
+	}
+	if r.of[name]+n > free {
 		return false
 	}
 	r.taken += n

@@ -59,18 +59,18 @@ func offered(b *Inbox, p peer.ID, bytes int) (n int) {
 
 func TestPartialsAreBounded(t *testing.T) {
 	b := New()
-	if got := offered(b, "p", 1<<20); got != 4 {
-		t.Errorf("a peer alone has %d MiB waiting, want half of 8", got)
+	if got := offered(b, "p", 1<<20); got != 3 {
+		t.Errorf("a peer alone has %d MiB waiting, want three eighths of 8", got)
 	}
 	b.Next()
 	if got := offered(b, "p", 1<<20); got != 1 {
 		t.Errorf("there is room for one again, but %d are taken", got)
 	}
-	if messages, bytes := b.Waiting(); messages != 4 || bytes != 4<<20 {
+	if messages, bytes := b.Waiting(); messages != 3 || bytes != 3<<20 {
 		t.Errorf("%d messages of %d bytes wait", messages, bytes)
 	}
-	if got := offered(New(), "p", 0); got != MaxMessages/2 {
-		t.Errorf("a peer alone has %d messages waiting, want half of %d", got, MaxMessages)
+	if got := offered(New(), "p", 0); got != MaxMessages*3/8 {
+		t.Errorf("a peer alone has %d messages waiting, want three eighths of %d", got, MaxMessages)
 	}
 }
 
