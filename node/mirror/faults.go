@@ -27,7 +27,6 @@ var (
 	errLong      = bad("too long", "a source sends more than it said")
 	errWrong     = bad("wrong content", "content has another hash")
 	errRestarted = bad("restarted", "what had come was wrong, and comes again")
-	errNobody    = bad("nobody", "nobody has it")
 	errFound     = bad("found", "another brings it")
 	errLeft      = bad("left", "nobody waits for it any more")
 )

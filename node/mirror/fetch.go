@@ -35,7 +35,7 @@ const (
 	trickle    = 8 << 10               // bytes: fewer new ones count as silence; after a smaller read, take pauses
 	segment    = 1 << 20               // bytes of a range that one of several holders is asked for; the origin keeps fewer
 	maxSources = 4                     // holders that give ranges at once
-	maxFailed  = 64                    // failed transfers; more end the fetch
+	maxFailed  = 64                    // failed transfers; after them, peers are no longer asked
 	peersShare = 2                     // peers' bytes whose hash is not verified take at most 1/peersShare of the cache
 	busyPause  = 30 * time.Millisecond // first wait for a busy source, and first pause after a look for holders
 	watchTick  = 50 * time.Millisecond // time between two checks of a transfer
@@ -61,7 +61,6 @@ type source struct {
 
 // fetch brings the content from peers or the origin, until all is there and its hash is right.
 func (f *flight) fetch() error {
-	defer f.cancel()
 	for {
 		err := f.bring()
 		if err == nil {
@@ -278,7 +277,8 @@ func (f *flight) fail(p *source, err error) {
 		what = "peer " + p.ID.String()
 		f.known = slices.DeleteFunc(f.known, func(other *source) bool { return other == p })
 		f.skip[p.ID] = !errors.Is(err, errSilent) && !busy && !behind
-		f.alone = f.alone || errors.Is(err, errShare) // other holders have as much
+		// other holders have as much, or too many have failed
+		f.alone = f.alone || errors.Is(err, errShare) || f.failed >= maxFailed
 		if f.pause = 0; behind {
 			return
 		}
@@ -287,11 +287,8 @@ func (f *flight) fail(p *source, err error) {
 	if f.failed++; f.failed <= maxTried {
 		f.tried = append(f.tried, what+": "+err.Error())
 	}
-	switch {
-	case errors.Is(err, errDisk):
+	if errors.Is(err, errDisk) {
 		f.fatal = err
-	case f.failed > maxFailed:
-		f.fatal = errNobody
 	}
 }
 

@@ -213,7 +213,7 @@ func (f *flight) seek(ctx context.Context) {
 				wait(most)
 			}
 			probes.Go(func() {
-				if met := f.meet(within, l, p, first); met != nil {
+				if met := f.meet(within, p, first); met != nil {
 					m.tasks.Run(func() { f.serve(ctx, met, f.peerTurn) })
 				}
 			})
@@ -233,7 +233,7 @@ func (f *flight) seek(ctx context.Context) {
 
 // meet probes a peer, and adds it to f.known if it has the content or fetches it. It calls asked when the question has
 // a stream. It returns only a new source.
-func (f *flight) meet(ctx context.Context, l *look, p peer.AddrInfo, asked func()) (met *source) {
+func (f *flight) meet(ctx context.Context, p peer.AddrInfo, asked func()) (met *source) {
 	begun := time.Now()
 	if f.m.cfg.Host.Network().Connectedness(p.ID) != network.Connected {
 		asked() // a peer that cannot be reached is waited for no longer than one that does not answer
@@ -246,7 +246,7 @@ func (f *flight) meet(ctx context.Context, l *look, p peer.AddrInfo, asked func(
 		return nil
 	}
 	f.news(func(now time.Time) {
-		if l.near.IsZero() {
+		if l := f.look; l.near.IsZero() {
 			l.near = f.in(min(f.m.times.lookup, 2*now.Sub(l.began)))
 		}
 		i := slices.IndexFunc(f.known, func(h *source) bool { return h.ID == p.ID })
