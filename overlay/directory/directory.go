@@ -201,7 +201,8 @@ func (d *Directory) mayAdd(l *link, tag uint64) bool {
 	if d.isTag(tag, l) {
 		return true
 	}
-	return d.pending < MaxPending && l.brought < MaxPendingLink && len(d.byTag) <= 2*d.Room() && !d.pendingFull() && !d.Short()
+	room := len(d.byTag) <= 2*d.UnlinkedCapacity()
+	return d.pending < MaxPending && l.brought < MaxPendingLink && room && !d.pendingFull() && !d.Short()
 }
 
 // create makes an entry without a summary.

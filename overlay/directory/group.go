@@ -53,7 +53,7 @@ func (d *Directory) mayJoin(e *Entry, r wire.Record, proven bool) bool {
 // groupLimit returns the most unlinked peers of an address group that may have entries.
 func (d *Directory) groupLimit(group string, proven bool) int {
 	if own := d.Own().record; proven && own != nil && group == d.cfg.Group(wire.Record{Peer: d.cfg.Self, Envelope: own}) {
-		return max(d.cfg.MaxGroup, d.Room()/2)
+		return max(d.cfg.MaxGroup, d.UnlinkedCapacity()/2)
 	}
 	return d.cfg.MaxGroup
 }

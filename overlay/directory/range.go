@@ -25,9 +25,9 @@ func (d *Directory) Range() space.Range { return d.within }
 // SetRoom sets the number of origins that fit into memory, linked peers included. At first it is unlimited.
 func (d *Directory) SetRoom(origins int) { d.fits = origins }
 
-// Room returns the number of unlinked origins that may be known: as many as memory is enough for, and
+// UnlinkedCapacity returns the number of unlinked origins that may be known: as many as memory is enough for, and
 // [Config.MaxOrigins] at most.
-func (d *Directory) Room() int { return min(d.cfg.MaxOrigins, max(1, d.fits-len(d.links))) }
+func (d *Directory) UnlinkedCapacity() int { return min(d.cfg.MaxOrigins, max(1, d.fits-len(d.links))) }
 
 // PlaceOf returns the place of the origin with a tag under the present seed. A place is the same under every seed.
 func (d *Directory) PlaceOf(tag uint64) space.Place {
@@ -64,7 +64,7 @@ func (d *Directory) Refused() []space.Place {
 // Missed reports whether origins of the range were refused or lost for want of room, and there is room again. It
 // returns true once; then the links are to announce everything again.
 func (d *Directory) Missed(now time.Duration) bool {
-	if !d.missed || d.Short() || d.pendingFull() || 10*d.unlinked() > 9*d.Room() {
+	if !d.missed || d.Short() || d.pendingFull() || 10*d.unlinked() > 9*d.UnlinkedCapacity() {
 		return false
 	}
 	d.missed, d.regained = false, now+agenda.Lately
@@ -113,7 +113,7 @@ func (d *Directory) Invite(now time.Duration, from wire.PeerID, tag uint64) *Ent
 // KeepToRoom forgets the entries for which there is no room, by the rule of [Keep]. A peer for which keep is true
 // stays. It calls gone with each entry before it goes.
 func (d *Directory) KeepToRoom(keep func(wire.PeerID) bool, gone func(*Entry)) {
-	room := d.Room()
+	room := d.UnlinkedCapacity()
 	if d.unlinked() <= room+room/slack {
 		return
 	}

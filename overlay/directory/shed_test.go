@@ -269,12 +269,12 @@ func TestRoom(t *testing.T) {
 	d := alone(rand.New(rand.NewPCG(1, 13)), Config{Memory: 1 << 30, MaxOrigins: 10})
 	d.Open("a", "")
 	d.Open("b", "")
-	if d.Room() != 10 {
-		t.Errorf("there is room for %d where memory says nothing", d.Room())
+	if d.UnlinkedCapacity() != 10 {
+		t.Errorf("there is room for %d where memory says nothing", d.UnlinkedCapacity())
 	}
 	for fits, want := range map[int]int{0: 1, 2: 1, 3: 1, 4: 2, 12: 10, 13: 10, math.MaxInt: 10} {
-		if d.SetRoom(fits); d.Room() != want {
-			t.Errorf("where memory is for %d, there is room for %d, want %d", fits, d.Room(), want)
+		if d.SetRoom(fits); d.UnlinkedCapacity() != want {
+			t.Errorf("where memory is for %d, there is room for %d, want %d", fits, d.UnlinkedCapacity(), want)
 		}
 	}
 }

@@ -255,7 +255,7 @@ func (s *Region) bar(similar []*directory.Entry) float64 {
 // similarRoom returns the number of similar peers that the directory has room for, besides linked peers and peers of
 // our range: SimilarShare of the room, or more if the range and UsefulShare leave more; from 1 to maxAlike.
 func (s *Region) similarRoom() int {
-	most := float64(s.directory.Room())
+	most := float64(s.directory.UnlinkedCapacity())
 	inside := 0
 	for _, e := range s.directory.Others() {
 		if e != nil && s.Range().Contains(s.directory.Place(e)) && !s.exchange.IsLinked(e.Peer()) {

@@ -209,7 +209,7 @@ func (s *Region) SlowStart(now time.Duration) func() bool {
 	if !s.Starting(now) {
 		return func() bool { return false }
 	}
-	left := int(firstOrigins*float64(s.directory.Room())) - s.exchange.Asking()
+	left := int(firstOrigins*float64(s.directory.UnlinkedCapacity())) - s.exchange.Asking()
 	for _, e := range s.directory.Others() {
 		if e != nil && e.Held() != nil {
 			left--
@@ -220,7 +220,7 @@ func (s *Region) SlowStart(now time.Duration) func() bool {
 
 // Starting reports whether the range of a peer with little room may soon change.
 func (s *Region) Starting(now time.Duration) bool {
-	return s.directory.Room() < littleRoom && now-max(s.begun, s.fitted, s.seeker.at) < stillAfter
+	return s.directory.UnlinkedCapacity() < littleRoom && now-max(s.begun, s.fitted, s.seeker.at) < stillAfter
 }
 
 // ownEstimate returns the number of origins estimated from the places known near ours. Anybody can make up places, so

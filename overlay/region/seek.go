@@ -44,7 +44,7 @@ func (s *seeker) due(now time.Duration, p wire.PeerID) (since time.Duration, ok 
 
 // seeking reports whether a peer with little room still looks for the peers nearest to it.
 func (s *Region) seeking(now time.Duration) bool {
-	return s.directory.Room() < littleRoom && now-s.begun < agenda.Lately && !s.seeker.over
+	return s.directory.UnlinkedCapacity() < littleRoom && now-s.begun < agenda.Lately && !s.seeker.over
 }
 
 // seek chooses the peer to ask for peers nearer to us. Connected peers come first, the one asked longest ago in front.
