@@ -66,7 +66,7 @@ func trialOf(s *scenario.Scenario, r *scenario.Run) trial {
 		Hops: found("hops"), P50: found("latency_p50"), P99: found("latency_p99"),
 		Trace: r.Trace, Seed: r.Seed, Keys: r.Keys, Queries: len(r.Queries), Online: r.Online,
 		UpkeepP99: r.UpkeepP99, LoadP99: r.LoadP99, LoadMax: r.LoadMax,
-		Virtual: r.Virtual, Wall: r.Wall, State: r.State, Components: r.Parts,
+		Virtual: r.Virtual, Wall: r.Wall, State: r.State, Components: r.Components,
 		At: append([]scenario.Coordinate{}, s.At...), Kinds: r.Kinds, Allowed: r.Allowed, Lines: r.Lines,
 	}
 }

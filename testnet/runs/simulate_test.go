@@ -132,7 +132,7 @@ func TestRowsOfTrials(t *testing.T) {
 		t.Fatalf("%d runs, want one for each value and trial", len(r.Runs))
 	}
 	for _, run := range r.Runs {
-		if len(run.Trace) != 64 || len(run.Queries) != 100 || run.Peers != 40 || run.Keys != 30 || run.Online != 40 || run.Parts != 1 || run.Virtual != 150 || run.Connect == 0 {
+		if len(run.Trace) != 64 || len(run.Queries) != 100 || run.Peers != 40 || run.Keys != 30 || run.Online != 40 || run.Components != 1 || run.Virtual != 150 || run.Connect == 0 {
 			t.Errorf("%+v", run)
 		}
 	}
@@ -326,8 +326,8 @@ func TestWhole(t *testing.T) {
 		}
 	}
 	r := simulate(t, routing(t, "links.degree=[1]\nlinks.whole=[false]", "oracle"))
-	if r.Runs[0].Parts < 2 {
-		t.Errorf("%d parts", r.Runs[0].Parts)
+	if r.Runs[0].Components < 2 {
+		t.Errorf("%d components", r.Runs[0].Components)
 	}
 }
 

@@ -44,8 +44,8 @@ func TestTopologies(t *testing.T) {
 		if hubs := most > 10*degree; hubs != (kind == sim.PowerLaw) {
 			t.Errorf("%s: the most links of a peer are %d", kind, most)
 		}
-		if parts := sim.Components(n, edges); parts != 1 {
-			t.Errorf("%s: %d parts", kind, parts)
+		if components := sim.Components(n, edges); components != 1 {
+			t.Errorf("%s: %d components", kind, components)
 		}
 	}
 }
@@ -57,8 +57,8 @@ func TestDisconnected(t *testing.T) {
 		edges = append(edges, e, [2]strategy.ID{e[0] + 50, e[1] + 50})
 	}
 	r := simtest.Run(t, simtest.Draw(sim.Config{Strategy: flooding.Strategy, Data: simtest.Clusters(t, 100, 50), Edges: edges}, 200))
-	if r.Parts != 2 || r.Recall > 0.98 || r.Recall < 0.3 {
-		t.Errorf("%d parts, recall %v", r.Parts, r.Recall)
+	if r.Components != 2 || r.Recall > 0.98 || r.Recall < 0.3 {
+		t.Errorf("%d components, recall %v", r.Components, r.Recall)
 	}
 }
 

@@ -19,9 +19,9 @@ type Report struct {
 	// counts in Queries are Unknown.
 	Bytes float64
 
-	Online  float64 // peers online when a query began, on average over the queries
-	Parts   int     // connected parts of the network that the links at the start make
-	Virtual float64 // virtual seconds that were run
+	Online     float64 // peers online when a query began, on average over the queries
+	Components int     // connected parts of the network that the links at the start make
+	Virtual    float64 // virtual seconds that were run
 
 	Connect   float64 // mean bytes of handshakes a peer, a part of its upkeep; handshakes for queries are included
 	UpkeepP99 float64 // upkeep in bytes that 99 of 100 peers do not exceed
@@ -91,7 +91,7 @@ func (t *tally) add(asker strategy.ID, at time.Duration, key uint32, findable in
 func (s *Sim) report(stopped error) (*Report, error) {
 	t := &s.tally
 	r := &Report{
-		Peers: len(s.nodes), Parts: s.parts, Wrong: t.wrong, Virtual: min(s.window, s.end).Seconds(),
+		Peers: len(s.nodes), Components: s.components, Wrong: t.wrong, Virtual: min(s.window, s.end).Seconds(),
 		Covered: t.coverage(), Seconds: t.watch.seconds, Kinds: t.watch.sorted(),
 	}
 	var messages, bytes int

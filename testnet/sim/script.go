@@ -53,15 +53,15 @@ type Rate struct {
 	Up, Down uint64
 }
 
-// parts reports whether the cut separates two peers at an instant.
-func (c *Cut) parts(now time.Duration, a, b strategy.ID) bool {
+// separates reports whether the cut separates two peers at an instant.
+func (c *Cut) separates(now time.Duration, a, b strategy.ID) bool {
 	return now >= c.From && (c.To == 0 || now < c.To) && c.Side[a] != c.Side[b]
 }
 
 // cut reports whether any partition separates two peers now.
 func (s *Sim) cut(now time.Duration, a, b strategy.ID) bool {
 	for i := range s.cfg.Script.Cuts {
-		if s.cfg.Script.Cuts[i].parts(now, a, b) {
+		if s.cfg.Script.Cuts[i].separates(now, a, b) {
 			return true
 		}
 	}

@@ -30,10 +30,10 @@ type Sim struct {
 	tally   tally
 	window  time.Duration // start of the current window
 	// a window with at most this number of turns runs on one processor, because waking others takes longer
-	few   int
-	edges [][2]strategy.ID
-	parts int // connected parts of the topology
-	rules links.Rules
+	few        int
+	edges      [][2]strategy.ID
+	components int // connected parts of the topology
+	rules      links.Rules
 }
 
 // ErrStopped is returned by Run when Config.Progress stopped it.
@@ -91,7 +91,7 @@ func (s *Sim) wire() {
 	if s.edges = s.cfg.Edges; s.edges == nil {
 		s.edges = s.cfg.Topology.For(s.rules).Edges(len(s.nodes), s.cfg.random(linking))
 	}
-	s.parts = Components(len(s.nodes), s.edges)
+	s.components = Components(len(s.nodes), s.edges)
 }
 
 // begin queues the events at the start. All peers online join, and the links of the topology open. Where a link
@@ -115,7 +115,7 @@ func (s *Sim) begin() {
 }
 
 // Components returns the number of connected parts of the topology.
-func (s *Sim) Components() int { return s.parts }
+func (s *Sim) Components() int { return s.components }
 
 // Run runs to the end and reports. If Config.Progress stops the run, Run returns the report so far with
 // ErrStopped. If Config.Trace fails, it returns the report so far with that error. If the strategy panics, the

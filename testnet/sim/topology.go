@@ -109,12 +109,12 @@ func Components(n int, edges [][2]strategy.ID) int {
 		}
 		return i
 	}
-	parts := n
+	components := n
 	for _, e := range edges {
 		if a, b := find(int(e[0])), find(int(e[1])); a != b {
 			root[a] = b
-			parts--
+			components--
 		}
 	}
-	return parts
+	return components
 }
