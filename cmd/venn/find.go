@@ -182,15 +182,15 @@ func firstAddress(addresses []string) string {
 }
 
 func explain(w io.Writer, end httpapi.FindEnd) {
-	fmt.Fprintf(w, "%s: %s; %d found with %d messages in %.1f ms", end.Key, end.End, end.Found, end.Message, end.Elapsed)
+	fmt.Fprintf(w, "%s: %s; %d found with %d messages in %.1f ms", end.Key, end.End, end.Found, end.Messages, end.Elapsed)
 	if end.Covered > 0 || end.Found == 0 { // otherwise this peer has the key itself
 		fmt.Fprintf(w, "; %s of the network was asked or is known", share(end.Covered))
 	}
 	if end.AsOf > 0 {
 		fmt.Fprintf(w, " as of %.1f s ago", end.AsOf/1000)
 	}
-	if end.More > 0 {
-		fmt.Fprintf(w, "; %d peers were asked for more contacts", end.More)
+	if end.Inquiries > 0 {
+		fmt.Fprintf(w, "; %d peers were asked for more contacts", end.Inquiries)
 	}
 	fmt.Fprintln(w)
 	if len(end.Asked) == 0 {

@@ -26,7 +26,7 @@ func TestKnownPart(t *testing.T) {
 // peers asked for more contacts, and the range of each answer. Where the peer has the key itself, nothing was covered.
 func TestExplain(t *testing.T) {
 	var b bytes.Buffer
-	explain(&b, httpapi.FindEnd{Key: "K", End: "exhausted", Message: 12, Covered: .5, AsOf: 1234, More: 4, Asked: []httpapi.Asked{
+	explain(&b, httpapi.FindEnd{Key: "K", End: "exhausted", Messages: 12, Covered: .5, AsOf: 1234, Inquiries: 4, Asked: []httpapi.Asked{
 		{Peer: "P", Why: "contact", Result: "answered", Range: "011"}, {Peer: "Q", Why: "linked", Result: "lacks"},
 	}})
 	explain(&b, httpapi.FindEnd{Key: "K", End: "enough", Found: 1})

@@ -21,19 +21,19 @@ type Provider struct {
 
 // FindEnd is the last line of the answer to find. It tells the cost of the query.
 type FindEnd struct {
-	End     string  `json:"end"` // enough, exhausted, out of budget, out of time, …
-	Key     string  `json:"key"`
-	Found   int     `json:"found"`
-	Probes  int     `json:"probes"`       // peers asked whether they hold the key
-	False   int     `json:"false_probes"` // probes that were answered no
-	Message int     `json:"messages"`     // messages sent and received for the query
-	Elapsed float64 `json:"elapsed_ms"`
+	End         string  `json:"end"` // enough, exhausted, out of budget, out of time, …
+	Key         string  `json:"key"`
+	Found       int     `json:"found"`
+	Probes      int     `json:"probes"`       // peers asked whether they hold the key
+	FalseProbes int     `json:"false_probes"` // probes that were answered no
+	Messages    int     `json:"messages"`     // messages sent and received for the query
+	Elapsed     float64 `json:"elapsed_ms"`
 	// Share of the network, in [0, 1], that this node knows or that was asked
 	Covered float64 `json:"covered"`
 	// Age, in ms, of the oldest statement of a linked peer that was used in place of a question; 0: none was used
-	AsOf  float64 `json:"as_of"`
-	Asked []Asked `json:"asked,omitempty"` // every question about the key, in order
-	More  int     `json:"inquiries"`       // other peers asked for more contacts, two messages each
+	AsOf      float64 `json:"as_of"`
+	Asked     []Asked `json:"asked,omitempty"` // every question about the key, in order
+	Inquiries int     `json:"inquiries"`       // other peers asked for more contacts, two messages each
 }
 
 // Asked is one question of a query: the peer, the reason, and the answer.
@@ -121,8 +121,9 @@ func (a *api) waitBegun(ctx context.Context) {
 func findEnd(results *node.Results, key string) FindEnd {
 	s, err := results.Stats()
 	end := FindEnd{
-		Key: key, End: s.End, Found: s.Found, Probes: s.Probes, False: s.FalseProbes, Message: s.Messages,
-		Elapsed: milliseconds(s.Elapsed), Covered: s.Covered, AsOf: milliseconds(s.AsOf), Asked: make([]Asked, len(s.Explain)), More: s.Inquiries,
+		Key: key, End: s.End, Found: s.Found, Probes: s.Probes, FalseProbes: s.FalseProbes, Messages: s.Messages,
+		Inquiries: s.Inquiries, Elapsed: milliseconds(s.Elapsed), Covered: s.Covered, AsOf: milliseconds(s.AsOf),
+		Asked: make([]Asked, len(s.Explain)),
 	}
 	if err != nil {
 		end.End = err.Error()
