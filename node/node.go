@@ -311,10 +311,10 @@ func (n *Node) addressGroup(r wire.Record) string {
 
 func (l *loop) tailsConfig() tails.Config {
 	return tails.Config{
-		Sign:   l.n.key.Sign,
-		Verify: l.verified,
-		Hides:  l.n.hides,
-		Busy:   l.busyTo,
+		Sign:    l.n.key.Sign,
+		Verify:  l.verified,
+		Hides:   l.n.hides,
+		Sending: l.sendingTo,
 	}
 }
 

@@ -145,8 +145,8 @@ const itemBytes = 16
 // roomPause is the time between attempts to find room in the loop for tails. Dials wait five times as long for room.
 const roomPause = 10 * time.Millisecond
 
-// busyTo reports whether messages of tails to a peer wait.
-func (l *loop) busyTo(p wire.PeerID) bool {
+// sendingTo reports whether messages of tails to a peer wait or are being written.
+func (l *loop) sendingTo(p wire.PeerID) bool {
 	link := l.links[peer.ID(p)]
 	return link != nil && link.pipe.Busy()
 }

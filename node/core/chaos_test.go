@@ -26,10 +26,10 @@ func chaos(t *testing.T, data []byte) {
 		Self: cfg.Self, Has: func(k []byte) bool { return len(k) > 1 }, Rand: rng,
 		Fingerprint: fingerprint,
 	}, Tails: tails.Config{
-		Sign:   sign,
-		Verify: func(string, []byte, []byte) error { return nil },
-		Hides:  func(wire.PeerID) bool { return false },
-		Busy:   func(wire.PeerID) bool { return false },
+		Sign:    sign,
+		Verify:  func(string, []byte, []byte) error { return nil },
+		Hides:   func(wire.PeerID) bool { return false },
+		Sending: func(wire.PeerID) bool { return false },
 	}})
 	if err != nil {
 		t.Fatal(err)

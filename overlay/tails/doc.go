@@ -15,7 +15,7 @@
 // TCP's retransmission timer. A feeder that is later gives way to a link that claims to hold more.
 //
 // A peer is fed by few of its links, as long as their rates allow it, because a message costs more than a tail. It
-// sends a link no message while the one before is on its way out of the node ([Config.Busy]), nor sooner than a
+// sends a link no message while the one before is on its way out of the node ([Config.Sending]), nor sooner than a
 // multiple of the time for which messages of its median link wait in its driver ([Machine.Pace]). So a peer that is
 // behind sends fewer and longer messages, and makes fewer tails of more changes.
 //

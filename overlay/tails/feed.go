@@ -73,11 +73,11 @@ func (m *Machine) uncover(o *origin) {
 		m.feed(o, p)
 		return
 	}
-	m.admit(o)
+	m.tellState(o)
 }
 
-// admit sends our state of an origin to all links that believe that we need no word of it.
-func (m *Machine) admit(o *origin) {
+// tellState sends our state of an origin to all links that believe that we need no word of it.
+func (m *Machine) tellState(o *origin) {
 	for _, l := range m.links {
 		if pos := l.known[o.tag]; pos.knows {
 			l.enqueue(o.tag, ask, m.now)
@@ -123,8 +123,8 @@ func (a offer) less(b offer) bool {
 	return cmp.Or(cmp.Compare(a.each, b.each), cmp.Compare(a.lot, b.lot)) < 0
 }
 
-// lag records that links claim to hold a later state of an origin than we do.
-type lag struct {
+// laterClaim records that links claim to hold a later state of an origin than we do.
+type laterClaim struct {
 	state uint32        // number of the latest state that rival claims to hold, beyond ours
 	rival wire.PeerID   // the link that claims to hold it
 	since time.Duration // when a link first claimed to hold more than we do
@@ -141,9 +141,9 @@ func (m *Machine) ahead(o *origin, p wire.PeerID, number uint32) {
 	g := m.lagging[o.tag]
 	if g == nil {
 		if m.lagging == nil {
-			m.lagging = map[uint64]*lag{}
+			m.lagging = map[uint64]*laterClaim{}
 		}
-		g = &lag{since: m.now, asked: m.now}
+		g = &laterClaim{since: m.now, asked: m.now}
 		m.lagging[o.tag] = g
 	}
 	if number > g.state || m.links[g.rival] == nil {
@@ -200,7 +200,7 @@ func (m *Machine) hurry() {
 }
 
 // repeat asks a feeder a second time when half of its time is over: the first message may have been lost.
-func (m *Machine) repeat(o *origin, g *lag) {
+func (m *Machine) repeat(o *origin, g *laterClaim) {
 	if l := m.links[o.feeder]; l != nil && !g.again && m.now >= g.asked+m.late.patience()/2 {
 		g.again = true
 		l.enqueue(o.tag, ask, m.now)

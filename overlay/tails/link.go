@@ -112,7 +112,7 @@ func (m *Machine) serve(p wire.PeerID, l *link) {
 	if m.header != nil && m.now >= l.pulse.End() {
 		l.enqueue(m.ownTag(), tell, 0)
 	}
-	if !m.ripe(l) || m.now < l.wrote+m.Pace() || m.cfg.Busy(p) {
+	if !m.ripe(l) || m.now < l.wrote+m.Pace() || m.cfg.Sending(p) {
 		return
 	}
 	room := min(m.cfg.Room(p), maxMessage) - messageBytes

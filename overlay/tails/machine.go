@@ -27,9 +27,10 @@ type Config struct {
 	Header func(wire.PeerID) (summary.Header, bool)
 	// Room returns the number of bytes that may go to a linked peer now. Required.
 	Room func(wire.PeerID) int
-	// Busy reports whether a message to a linked peer is still on its way out of the node. Later messages to the peer then
-	// wait and go together. So a line or a processor that is behind carries fewer and longer messages. nil: never.
-	Busy func(wire.PeerID) bool
+	// Sending reports whether a message to a linked peer is still on its way out of the node. Later messages to the
+	// peer then wait and go together. So a line or a processor that is behind carries fewer and longer messages. nil:
+	// never.
+	Sending func(wire.PeerID) bool
 	// Rate returns the rates of a link, to a peer and from it, in bytes a second; nil: all links are fast, and equal.
 	Rate func(wire.PeerID) (out, in float64)
 	// Pulse returns the first pause before a link hears the state of the node's own tails again. Required.
@@ -81,8 +82,8 @@ type Machine struct {
 	links    map[wire.PeerID]*link
 	order    []wire.PeerID // peers of links, sorted
 	early    []early
-	pulse    time.Duration   // see Config.Pulse
-	lagging  map[uint64]*lag // by tag: origins of which links claim to hold a later state than we do
+	pulse    time.Duration          // see Config.Pulse
+	lagging  map[uint64]*laterClaim // by tag: origins of which links claim to hold a later state than we do
 	late     lateness
 	lag      time.Duration // lag of the driver, at the last tick
 	rumoured time.Duration // when the last rumour was sent
@@ -110,8 +111,8 @@ func New(cfg Config) *Machine {
 		panic("tails: Self, Verify, Header, Room or Pulse is missing")
 	}
 	cfg.Limits.Disbelief, cfg.Limits.Behind = cmp.Or(cfg.Limits.Disbelief, agenda.Seldom), cmp.Or(cfg.Limits.Behind, 0.5)
-	if cfg.Busy == nil {
-		cfg.Busy = func(wire.PeerID) bool { return false }
+	if cfg.Sending == nil {
+		cfg.Sending = func(wire.PeerID) bool { return false }
 	}
 	if cfg.Hides == nil {
 		cfg.Hides = func(wire.PeerID) bool { return false }
@@ -249,7 +250,7 @@ func (m *Machine) closed(p wire.PeerID) {
 	}
 	if o := m.tagged(l.tag); o != nil {
 		m.uncover(o)
-		m.admit(o)
+		m.tellState(o)
 	}
 }
 
