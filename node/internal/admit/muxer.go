@@ -33,6 +33,7 @@ func (m Muxer) NewConn(c net.Conn, isServer bool, scope network.PeerScope) (netw
 	if isServer {
 		b.theirs, quiet.KeepAliveInterval = 1, latePingTime
 	}
+	b.read.took, b.read.body, b.wrote.took = b.came, b.body, b.asked
 	b.ctx, b.stop = context.WithCancel(context.Background())
 	muxed, err := quiet.NewConn(b, isServer, scope)
 	if err != nil {
@@ -66,14 +67,13 @@ type billed struct {
 	theirs uint32 // lowest bit of the ids of streams that the other end opens
 	read   frames
 	wrote  frames
-	owed   time.Duration // price of the frames that were read last
+	owed   time.Duration // price of what was read last
 
 	mu   sync.Mutex
 	free time.Duration // price of the frames that this end has asked for, and that have not come
 }
 
-// Read first waits until the peer can pay for the frames whose headers were read before, and charges it. Then it
-// reads.
+// Read first waits until the peer can pay for what was read before, and charges it. Then it reads.
 func (b *billed) Read(p []byte) (int, error) {
 	if by := b.by.Load(); by != nil {
 		if err := by.PayLate(b.ctx, b.owed); err != nil {
@@ -82,13 +82,13 @@ func (b *billed) Read(p []byte) (int, error) {
 	}
 	b.owed = 0
 	k, err := b.Conn.Read(p)
-	b.read.follow(p[:k], b.came)
+	b.read.follow(p[:k])
 	return k, err
 }
 
 // Write writes frames. What they ask for is free.
 func (b *billed) Write(p []byte) (int, error) {
-	b.wrote.follow(p, b.asked)
+	b.wrote.follow(p)
 	return b.Conn.Write(p)
 }
 
@@ -116,17 +116,26 @@ const (
 	mostFree = 10 * time.Second
 )
 
-// came adds the price of a frame to what is owed, unless the frame was asked for.
-func (b *billed) came(kind, flags byte, stream, length uint32) {
+// came adds the price of a frame without its body.
+func (b *billed) came(_, flags byte, stream, _ uint32) {
 	price := Frame
-	if kind == dataFrame {
-		price += time.Duration(length) * Byte
+	if flags&synFlag != 0 && b.opens(stream) {
+		price += Begin
 	}
-	if stream == 0 || stream&1 == b.theirs {
+	b.owes(stream, price)
+}
+
+// opens reports whether a frame belongs to a stream that the other end opens, or to none.
+func (b *billed) opens(stream uint32) bool { return stream == 0 || stream&1 == b.theirs }
+
+// body adds the price of bytes of a frame's body. They are paid for once they have come: a header may announce 4 GB, and
+// others of the peer's address group would wait until that is paid.
+func (b *billed) body(stream, bytes uint32) { b.owes(stream, time.Duration(bytes)*Byte) }
+
+// owes adds the price of what came on a stream to what is owed, unless it was asked for.
+func (b *billed) owes(stream uint32, price time.Duration) {
+	if b.opens(stream) {
 		b.owed += price
-		if flags&synFlag != 0 {
-			b.owed += Begin
-		}
 		return
 	}
 	b.mu.Lock()
@@ -137,7 +146,7 @@ func (b *billed) came(kind, flags byte, stream, length uint32) {
 
 // asked makes what a frame of this end asks for free.
 func (b *billed) asked(kind, flags byte, stream, length uint32) {
-	if stream == 0 || stream&1 == b.theirs {
+	if b.opens(stream) {
 		return
 	}
 	b.mu.Lock()
@@ -153,17 +162,22 @@ func (b *billed) asked(kind, flags byte, stream, length uint32) {
 
 // frames follows the frames of one direction of a connection.
 type frames struct {
-	head []byte // header bytes of the next frame so far
-	left uint32 // bytes of the current frame's body that are still to come
+	took   func(kind, flags byte, stream, length uint32) // called with each header
+	body   func(stream, bytes uint32)                    // called with each piece of a body; nil: not called
+	head   []byte                                        // header bytes of the next frame so far
+	stream uint32                                        // stream of the current frame
+	left   uint32                                        // bytes of the current frame's body that are still to come
 }
 
-// follow calls take for each frame whose header ends in p.
-func (f *frames) follow(p []byte, take func(kind, flags byte, stream, length uint32)) {
+// follow calls took and body for what p holds of them.
+func (f *frames) follow(p []byte) {
 	for len(p) > 0 {
 		if f.left > 0 {
 			k := min(f.left, uint32(len(p)))
-			f.left -= k
-			p = p[k:]
+			f.left, p = f.left-k, p[k:]
+			if f.body != nil {
+				f.body(f.stream, k)
+			}
 			continue
 		}
 		k := min(headBytes-len(f.head), len(p))
@@ -172,10 +186,11 @@ func (f *frames) follow(p []byte, take func(kind, flags byte, stream, length uin
 			return
 		}
 		kind, length := f.head[1], binary.BigEndian.Uint32(f.head[8:])
+		f.stream = binary.BigEndian.Uint32(f.head[4:])
 		if kind == dataFrame {
 			f.left = length
 		}
-		take(kind, f.head[3], binary.BigEndian.Uint32(f.head[4:]), length)
+		f.took(kind, f.head[3], f.stream, length)
 		f.head = f.head[:0]
 	}
 }

@@ -230,6 +230,36 @@ func TestUnaskedFramesPay(t *testing.T) {
 	}
 }
 
+// TestAnnouncedBytesAreFree: a frame whose header announces 4 GB, and brings a byte, leaves the peer's address group its
+// credit.
+func TestAnnouncedBytesAreFree(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := admission.Pool{Work: .1, Slots: 1}
+		table := New(admission.Config{Links: pool, Strangers: pool}, func(peer.ID) bool { return false })
+		near, far := net.Pipe()
+		muxed, err := Muxer{yamux.DefaultTransport}.NewConn(near, true, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = muxed.Close() }()
+		var b *billed
+		if !muxed.(billedConn).As(&b) {
+			t.Fatal("the connection is not billed")
+		}
+		b.by.Store(&Stream{t: table, who: admission.Principal{Peer: "bad", Group: "g"}})
+		go func() { _, _ = io.Copy(io.Discard, far) }()
+		time.Sleep(time.Second)
+		_, _ = far.Write([]byte{0, dataFrame, 0, 0, 0, 0, 3, 233, 255, 255, 255, 255, 'x'})
+		synctest.Wait()
+		for range 10 {
+			if other := (&Stream{t: table, who: admission.Principal{Peer: "other", Group: "g"}}); !other.Pay(Open) {
+				t.Fatal("another peer of the group is refused")
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+	})
+}
+
 // poor returns a principal without credit.
 func poor() *Stream {
 	little := admission.Pool{Work: 1e-9, Slots: 1}
