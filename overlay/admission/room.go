@@ -37,5 +37,8 @@ func (r *Room) Return(name string, n int) {
 // Taken returns what all have taken.
 func (r *Room) Taken() int { return r.taken }
 
+// Half reports whether at least half of the room is taken.
+func (r *Room) Half() bool { return r.taken >= r.most/2 }
+
 // Of returns what a name has taken.
 func (r *Room) Of(name string) int { return r.of[name] }

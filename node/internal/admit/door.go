@@ -80,7 +80,8 @@ func (d *Door) OpenConnection(dir network.Direction, fd bool, a multiaddr.Multia
 }
 
 // VerifySourceAddress has whoever begins a QUIC connection show first that its address is its own, if the address's
-// group has a connection. So nobody takes the share of a group to which it does not belong.
+// group has a connection, or if half of the room is taken. So nobody takes the share of a group to which it does not
+// belong, or more than half of the room by addresses that it makes up.
 func (d *Door) VerifySourceAddress(a net.Addr) bool {
 	at, err := netip.ParseAddrPort(a.String())
 	if err != nil {
@@ -88,7 +89,7 @@ func (d *Door) VerifySourceAddress(a net.Addr) bool {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.room.Of(admission.Group(at.Addr().AsSlice())) > 0 || d.ResourceManager.VerifySourceAddress(a)
+	return d.room.Half() || d.room.Of(admission.Group(at.Addr().AsSlice())) > 0 || d.ResourceManager.VerifySourceAddress(a)
 }
 
 func (d *Door) enter(group string) bool {

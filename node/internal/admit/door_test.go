@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
+	"net"
 	"testing"
 	"time"
 
@@ -70,6 +71,20 @@ func TestSharing(t *testing.T) {
 		if _, err := d.OpenConnection(network.DirInbound, true, multiaddr.StringCast("/memory/1")); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestInventedAddresses: QUIC connections from an address of each network, which need not be true, take half of the room.
+func TestInventedAddresses(t *testing.T) {
+	const most = 128
+	d := NewDoor(&network.NullResourceManager{}, most)
+	for group := range 250 {
+		if !d.VerifySourceAddress(&net.UDPAddr{IP: net.IPv4(10, 0, byte(group), 1), Port: 1}) {
+			_, _ = open(d, group, 1)
+		}
+	}
+	if got := d.room.Taken(); got != most/2 {
+		t.Errorf("%d of %d connections are from addresses that nobody has shown to be true, want half", got, most)
 	}
 }
 
