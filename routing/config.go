@@ -96,23 +96,23 @@ type Config struct {
 
 // Limits bounds what others can make a router believe, ask and remember. Zero values mean the stated defaults.
 type Limits struct {
-	Rest      time.Duration // longest pause of a peer that keeps failing; 0: 4 s, so that a healed partition soon shows
-	NameRests int           // factor of the pause of a peer known only by name, maybe invented; 0: 32. Below 0: none
-	Forgive   time.Duration // time after which a peer's last failure no longer counts; 0: 1 h. Below 0: none counts
-	Fade      time.Duration // half-life of a reputation; 0: 5 min
-	Credit    float64       // number added to the right names of each peer; 0: none
-	Silent    int           // unanswered names from which a contact is given up if it gave no others; 0: 1
-	Trust     float64       // least factor by which a peer's record lowers belief in its claims; 0: none
-	Boasters  int           // one linked peer in this number may overstate the peers that it knows; 0: 3
-	Denials   int           // answers, 1 or 2, that name no holder before a range counts as empty; 0: 2
-	Believed  int           // names of a child, in a search for others, that count as holders before they confirm; 0: none
-	Work      float64       // factor of the messages, and the searches at a time, that others may cause; 0: 1
-	Visited   int           // most marks of earlier peers that travel with a query; 0: wire.MaxVisited. Below 0: none
+	Rest     time.Duration // time for which a peer that failed is not asked; 0: 4 s, so that a healed partition soon shows
+	NameRest time.Duration // the same for a peer known only by name, maybe invented; 0: 1 min. Below 0: none
+	Forgive  time.Duration // time after which a peer's last failure no longer counts; 0: 1 h. Below 0: none counts
+	Fade     time.Duration // half-life of a reputation; 0: 5 min
+	Credit   float64       // number added to the right names of each peer; 0: none
+	Silent   int           // unanswered names from which a contact is given up if it gave no others; 0: 1
+	Trust    float64       // least factor by which a peer's record lowers belief in its claims; 0: none
+	Boasters int           // one linked peer in this number may overstate the peers that it knows; 0: 3
+	Denials  int           // answers, 1 or 2, that name no holder before a range counts as empty; 0: 2
+	Believed int           // names of a child, in a search for others, that count as holders before they confirm; 0: none
+	Work     float64       // factor of the messages, and the searches at a time, that others may cause; 0: 1
+	Visited  int           // most marks of earlier peers that travel with a query; 0: wire.MaxVisited. Below 0: none
 }
 
 func (l *Limits) defaults() {
 	setDefault(&l.Rest, 4*time.Second)
-	setDefault(&l.NameRests, 32)
+	setDefault(&l.NameRest, time.Minute)
 	setDefault(&l.Forgive, time.Hour)
 	setDefault(&l.Fade, 5*time.Minute)
 	setDefault(&l.Silent, 1)

@@ -3,7 +3,6 @@ package routing
 import (
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -14,26 +13,22 @@ const grace = 50 * time.Millisecond
 type failure struct {
 	last  time.Duration // when the failure was noted
 	asked time.Duration // when it was asked the question that it did not answer
-	pause time.Duration // time from that question until it is asked again
+	noted bool          // there is a failure
 	sure  bool          // the peer had the full time for an answer; else other peers doubt it, or a query ended meanwhile
 	ours  bool          // this node asked it
 }
 
 // noteFailure records that a peer failed to answer a question put at the time asked. sure is set if the peer had the
-// full time for an answer; ours, if this node asked. The pause counts from the question. A question put before the end
-// of the last pause does not double the pause.
+// full time for an answer; ours, if this node asked. The peer rests from the question on: from the first of several
+// that were put at a time.
 func (r *Router) noteFailure(p wire.PeerID, asked time.Duration, sure, ours bool) {
 	if !ours && !r.hears(p) {
 		return
 	}
-	c, f := r.conduct(p), failure{last: r.now, asked: asked, pause: agenda.Beat, sure: sure, ours: ours}
+	c, f := r.conduct(p), failure{last: r.now, asked: asked, noted: true, sure: sure, ours: ours}
 	if old, ok := r.failure(p); ok {
 		f.sure, f.ours = sure || old.sure, ours || old.ours
-		f.pause = old.pause
-		switch {
-		case asked >= old.asked+old.pause:
-			f.pause = min(2*old.pause, r.cfg.Limits.Rest)
-		case old.sure && old.ours:
+		if old.sure && old.ours && asked < old.asked+r.cfg.Limits.Rest {
 			f.last, f.asked = old.last, old.asked
 		}
 	}
@@ -44,12 +39,12 @@ func (r *Router) noteFailure(p wire.PeerID, asked time.Duration, sure, ours bool
 // failure returns a peer's failure; ok is false if it has none that still counts.
 func (r *Router) failure(p wire.PeerID) (f failure, ok bool) {
 	f = r.conduct(p).failure
-	return f, f.pause > 0 && r.now < f.last+r.cfg.Limits.Forgive
+	return f, f.noted && r.now < f.last+r.cfg.Limits.Forgive
 }
 
 // lives notes that a peer has sent an answer or a request: its failure counts no more.
 func (r *Router) lives(p wire.PeerID) {
-	if c := r.conduct(p); c.failure.pause > 0 {
+	if c := r.conduct(p); c.failure.noted {
 		c.failure = failure{}
 		r.note(p, c)
 	}
@@ -59,7 +54,7 @@ func (r *Router) lives(p wire.PeerID) {
 // known by more than its name: it rests no longer than any match.
 func (r *Router) rests(p wire.PeerID) bool {
 	f, ok := r.failure(p)
-	return ok && f.ours && r.now < f.last+time.Duration(r.cfg.Limits.NameRests)*f.pause && !r.view.HasSummary(p)
+	return ok && f.ours && r.now < f.last+r.cfg.Limits.NameRest && !r.view.HasSummary(p)
 }
 
 // Suspected reports whether a peer has failed to answer, or other peers could not reach it, and it has not answered
@@ -84,7 +79,7 @@ func (r *Router) standing(p wire.PeerID) standing {
 		return sound
 	case !f.sure:
 		return doubted
-	case r.now < f.asked+f.pause:
+	case r.now < f.asked+r.cfg.Limits.Rest:
 		return resting
 	}
 	return suspect

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -33,7 +32,7 @@ func TestNamesOfKnownPeers(t *testing.T) {
 	r.view.(*summarized).peers = []wire.PeerID{"known"}
 	r.noteFailure("known", r.now, true, true)
 	r.noteFailure("a name", r.now, true, true)
-	if r.now = agenda.Beat; r.standing("known") != suspect || r.rests("known") || !r.rests("a name") {
+	if r.now = r.cfg.Limits.Rest; r.standing("known") != suspect || r.rests("known") || !r.rests("a name") {
 		t.Errorf("the known one is %v and rests: %v; the name rests: %v", r.standing("known"), r.rests("known"), r.rests("a name"))
 	}
 }
@@ -51,19 +50,18 @@ func TestDoubtsMakeRoom(t *testing.T) {
 	}
 }
 
-// TestPauses: a peer that fails again and again rests for 1, 2 and at most 4 s, and 32 times as long if it is known by
-// name alone. After an hour it counts as any other.
-func TestPauses(t *testing.T) {
+// TestRests: a peer that failed rests for 4 s, each time, and for a minute if it is known by name alone. After an hour it
+// counts as any other.
+func TestRests(t *testing.T) {
 	r := limited()
-	for i, pause := range []time.Duration{1, 2, 4, 4, 4} {
-		pause *= time.Second
+	for i := range 3 {
 		begun := r.now
 		r.noteFailure("p", r.now, true, true)
 		for _, c := range []struct {
 			after time.Duration
 			want  standing
 			rests bool
-		}{{0, resting, true}, {pause - 1, resting, true}, {32*pause - 1, suspect, true}, {32 * pause, suspect, false}} {
+		}{{0, resting, true}, {4*time.Second - 1, resting, true}, {4 * time.Second, suspect, true}, {time.Minute - 1, suspect, true}, {time.Minute, suspect, false}} {
 			if r.now = begun + c.after; r.standing("p") != c.want || r.rests("p") != c.rests {
 				t.Errorf("failure %d, %v later: standing %v, rests as a name: %v", i+1, c.after, r.standing("p"), r.rests("p"))
 			}
@@ -78,23 +76,20 @@ func TestPauses(t *testing.T) {
 	}
 }
 
-// TestLateFailureProlongsNoRest: a dial that began before a rest fails in the midst of it. The rest is no longer for that:
-// a peer behind a partition that heals is asked again within the longest pause from when it was last found silent.
+// TestLateFailureProlongsNoRest: a dial that began before a rest, or in its midst, fails. The rest is no longer for that:
+// a peer behind a partition that heals is asked again within one rest from when it was last found silent.
 func TestLateFailureProlongsNoRest(t *testing.T) {
 	r := limited()
-	r.noteFailure("p", r.now, true, true)
-	r.now = agenda.Beat - 1
-	r.noteFailure("p", r.now, true, true)
-	if r.now = agenda.Beat; r.standing("p") != suspect {
-		t.Errorf("standing %v at the end of the first rest", r.standing("p"))
-	}
-	r.noteFailure("p", r.now, true, true)
-	if f := r.conduct("p").failure; f.pause != 2*agenda.Beat {
-		t.Errorf("a failure after the rest: %v", f)
-	}
-	r.now += 5 * time.Second
-	if r.noteFailure("p", 0, true, true); r.standing("p") != suspect {
-		t.Errorf("standing %v after a dial has failed that began before the rests", r.standing("p"))
+	for range 2 {
+		begun := r.now
+		r.noteFailure("p", r.now, true, true)
+		for _, asked := range []time.Duration{begun - 1, begun, begun + r.cfg.Limits.Rest - 1} {
+			r.now = begun + r.cfg.Limits.Rest - 1
+			r.noteFailure("p", asked, true, true)
+			if r.now++; r.standing("p") != suspect {
+				t.Errorf("standing %v at the end of a rest in which a question of %v failed, too", r.standing("p"), asked-begun)
+			}
+		}
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -24,7 +23,7 @@ func TestConductNotedLastStays(t *testing.T) {
 			t.Errorf("%q: %+v, want some: %v", p, c, want)
 		}
 	}
-	if c := r.conduct("known 0"); c.reputation.good != 2 || c.failure.pause != agenda.Beat || r.conducts.Len() != maxConducts {
+	if c := r.conduct("known 0"); c.reputation.good != 2 || !c.failure.noted || r.conducts.Len() != maxConducts {
 		t.Errorf("%+v, of %d", c, r.conducts.Len())
 	}
 	if r.lives("known 0"); r.conduct("known 0").failure != (failure{}) || r.conduct("known 0").reputation.good != 2 {

@@ -23,12 +23,12 @@ var queryAttacks = []attack{
 	{
 		name: "a contact names 64 peers at dead addresses", where: Cores, measured: "ms that the find takes", target: atMost(1500),
 		defence: "names in doubt come last, hold nothing up, and another contact is asked meanwhile",
-		run:     limited(deadNames, routing.Limits{Credit: unbounded, NameRests: -1}),
+		run:     limited(deadNames, routing.Limits{Credit: unbounded, NameRest: -1}),
 	},
 	{
 		name: "the same again and again", where: Cores, measured: "dials in vain of 20 finds, one a second", target: atMost(8),
 		defence: "a peer known by name alone that failed rests for long",
-		run:     limited(namedAgain, routing.Limits{Credit: unbounded, NameRests: -1}),
+		run:     limited(namedAgain, routing.Limits{Credit: unbounded, NameRest: -1}),
 	},
 	{
 		name: "three of ten contacts boast and do not answer", where: Cores, measured: "messages of a find, on average of 30", target: atMost(12),

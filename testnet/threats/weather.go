@@ -15,7 +15,7 @@ import (
 var weather = []attack{
 	{
 		name: "half of the peers are cut off for ten minutes", where: Cores, measured: "share of 200 keys found in the 15th second after they are back",
-		target: atLeast(0.99), defence: "who does not answer rests for eight seconds at most",
+		target: atLeast(0.99), defence: "who does not answer rests for four seconds",
 		run: limited(partition, routing.Limits{Rest: time.Hour}),
 	},
 	{

@@ -28,7 +28,7 @@ func Loosen(c *core.Config) {
 	c.Tails.Limits = tails.Limits{Disbelief: -1, Behind: 1}
 	c.Routing.Fresh = -1
 	c.Routing.Limits = routing.Limits{
-		NameRests: -1, Forgive: -1, Fade: 1, Credit: unbounded, Silent: unbounded, Trust: 1, Boasters: unbounded,
+		NameRest: -1, Forgive: -1, Fade: 1, Credit: unbounded, Silent: unbounded, Trust: 1, Boasters: unbounded,
 		Denials: 1, Believed: unbounded, Visited: -1,
 	}
 }
