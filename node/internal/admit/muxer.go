@@ -69,8 +69,9 @@ type billed struct {
 	wrote  frames
 	owed   time.Duration // price of what was read last
 
-	mu   sync.Mutex
-	free time.Duration // price of the frames that this end has asked for, and that have not come
+	mu         sync.Mutex
+	freeFrames time.Duration // price of the frames that this end has asked for, and that have not come
+	freeBytes  time.Duration // price of their bodies
 }
 
 // Read first waits until the peer can pay for what was read before, and charges it. Then it reads.
@@ -109,9 +110,10 @@ const (
 )
 
 const (
-	// freeByte is the price of a byte that was asked for, in a frame of 200 bytes: half of it is the frame's.
-	freeByte = 2 * Byte
-	// mostFree bounds what may come for nothing: 50 MB. Few of the bytes that a stream may bring come, and what is left
+	// asFrame is the number of bytes asked for that make a frame free, too. A window that comes in frames of one byte
+	// takes 460 ms to read.
+	asFrame = 2000
+	// mostFree bounds what may come for nothing: 100 MB. Few of the bytes that a stream may bring come, and what is left
 	// adds up.
 	mostFree = 10 * time.Second
 )
@@ -122,7 +124,7 @@ func (b *billed) came(_, flags byte, stream, _ uint32) {
 	if flags&synFlag != 0 && b.opens(stream) {
 		price += Begin
 	}
-	b.owes(stream, price)
+	b.owes(stream, price, &b.freeFrames)
 }
 
 // opens reports whether a frame belongs to a stream that the other end opens, or to none.
@@ -130,18 +132,18 @@ func (b *billed) opens(stream uint32) bool { return stream == 0 || stream&1 == b
 
 // body adds the price of bytes of a frame's body. They are paid for once they have come: a header may announce 4 GB, and
 // others of the peer's address group would wait until that is paid.
-func (b *billed) body(stream, bytes uint32) { b.owes(stream, time.Duration(bytes)*Byte) }
+func (b *billed) body(stream, bytes uint32) { b.owes(stream, time.Duration(bytes)*Byte, &b.freeBytes) }
 
 // owes adds the price of what came on a stream to what is owed, unless it was asked for.
-func (b *billed) owes(stream uint32, price time.Duration) {
+func (b *billed) owes(stream uint32, price time.Duration, free *time.Duration) {
 	if b.opens(stream) {
 		b.owed += price
 		return
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.owed += max(0, price-b.free)
-	b.free = max(0, b.free-price)
+	b.owed += max(0, price-*free)
+	*free = max(0, *free-price)
 }
 
 // asked makes what a frame of this end asks for free.
@@ -149,15 +151,17 @@ func (b *billed) asked(kind, flags byte, stream, length uint32) {
 	if b.opens(stream) {
 		return
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
+	bytes := 0
 	if flags&synFlag != 0 {
-		b.free += firstWindow * freeByte
+		bytes = firstWindow
 	}
 	if kind == windowFrame {
-		b.free += time.Duration(length) * freeByte
+		bytes += int(length)
 	}
-	b.free = min(b.free, mostFree)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.freeBytes = min(b.freeBytes+time.Duration(bytes)*Byte, mostFree)
+	b.freeFrames = min(b.freeFrames+time.Duration(bytes/asFrame)*Frame, mostFree)
 }
 
 // frames follows the frames of one direction of a connection.

@@ -188,7 +188,7 @@ func TestLongMessages(t *testing.T) {
 // TestUnaskedFramesPay: of a peer without credit as many frames are read as a window is worth once this end has opened a
 // stream. Before that, frames of streams that are not open are not read, whichever end would have opened them.
 func TestUnaskedFramesPay(t *testing.T) {
-	const worth = int(firstWindow * freeByte / (Frame + Byte)) // frames of a byte
+	const worth = firstWindow / asFrame // frames of a byte
 	for _, c := range []struct {
 		name   string
 		stream uint32
