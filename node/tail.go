@@ -169,12 +169,8 @@ func (n *Node) verifyTail(origin string, message, signature []byte) error {
 	if key == nil {
 		return fmt.Errorf("%w: %s", errTailSigner, id)
 	}
-	if err := signed.CheckKey(key); err != nil {
+	if err := signed.Verify(key, message, signature); err != nil {
 		return fmt.Errorf("node: tail of %s: %w", id, err)
-	}
-	ok, err := key.Verify(message, signature)
-	if err != nil || !ok {
-		return tails.ErrSigner
 	}
 	return nil
 }

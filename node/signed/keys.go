@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
+	"encoding/asn1"
 	"errors"
 	"fmt"
+	"math/big"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 )
@@ -34,16 +36,33 @@ func verify(key, message, signature []byte) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrSignature, err)
 	}
-	if err := CheckKey(k); err != nil {
-		return fmt.Errorf("%w: %w", ErrSignature, err)
-	}
 	if canonical, err := crypto.MarshalPublicKey(k); err != nil || !bytes.Equal(canonical, key) {
 		return fmt.Errorf("%w: a key not of the canonical form", ErrSignature)
 	}
-	if ok, err := k.Verify(message, signature); err != nil || !ok {
+	return Verify(k, message, signature)
+}
+
+// Verify returns ErrSignature unless a key of a supported kind has signed a message. Of a key of another kind, the error
+// is ErrKey, too.
+func Verify(key crypto.PubKey, message, signature []byte) error {
+	if err := CheckKey(key); err != nil {
+		return fmt.Errorf("%w: %w", ErrSignature, err)
+	}
+	if ok, err := key.Verify(message, signature); err != nil || !ok || key.Type() == crypto.ECDSA && !exact(signature) {
 		return fmt.Errorf("%w: another signature", ErrSignature)
 	}
 	return nil
+}
+
+// exact reports whether a signature by an ECDSA key has its two numbers and nothing else. libp2p skips what follows them,
+// so that anybody could write what others signed in ever more forms.
+func exact(signature []byte) bool {
+	var s struct{ R, S *big.Int }
+	if _, err := asn1.Unmarshal(signature, &s); err != nil {
+		return false
+	}
+	again, err := asn1.Marshal(s)
+	return err == nil && bytes.Equal(again, signature)
 }
 
 // sign returns the public key of a private one, in libp2p's protocol buffer, and its signature of a message.

@@ -5,12 +5,14 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 )
 
-// TestKinds: records and headers signed by keys that are dear to verify are refused, before they are verified.
+// TestKinds: records and headers signed by keys that are dear to verify are refused, before they are verified. A
+// signature with more bytes counts for no key.
 func TestKinds(t *testing.T) {
 	curve := func(c elliptic.Curve) crypto.PrivKey {
 		k, err := ecdsa.GenerateKey(c, rand.Reader)
@@ -42,6 +44,13 @@ func TestKinds(t *testing.T) {
 		err = verify(public, []byte("message"), signature)
 		if (err == nil) != k.fine || !k.fine && (!errors.Is(err, ErrKey) || !errors.Is(err, ErrSignature)) {
 			t.Errorf("signed by %s: %v", name, err)
+		}
+		within := slices.Concat(signature, []byte{2, 1, 1}) // in the sequence of an ECDSA signature
+		within[1] += 3
+		for _, more := range [][]byte{slices.Concat(signature, []byte{0}), within} {
+			if verify(public, []byte("message"), more) == nil {
+				t.Errorf("%s: a signature with more bytes counts", name)
+			}
 		}
 	}
 }
