@@ -75,6 +75,14 @@ func TestWriteTrace(t *testing.T) {
 	if err := command.WriteTrace(&out, cut); !errors.Is(err, sim.ErrTrace) || strings.Count(out.String(), "\n") != lines-1 {
 		t.Errorf("a trace without its last byte: %v", err)
 	}
+	out.Reset()
+	for name, text := range map[string]string{
+		"nothing": "", "text": strings.Repeat("venn ", sim.RecordBytes), "line breaks": strings.Repeat("\n", sim.RecordBytes), "bytes": strings.Repeat("\xff", sim.RecordBytes),
+	} {
+		if err := command.WriteTrace(&out, strings.NewReader(text)); !errors.Is(err, sim.ErrTrace) || out.Len() > 0 {
+			t.Errorf("%s is a trace: %v, %q", name, err, out.String())
+		}
+	}
 }
 
 func TestScenarioCommands(t *testing.T) {

@@ -27,6 +27,9 @@ type Record struct {
 	Query strategy.QueryID
 }
 
+// maxTime is more than any run takes. The bytes of a text in place of a record's time are a later one.
+const maxTime = 10 * MaxSession
+
 // RecordBytes is the length of a record in a trace.
 const RecordBytes = 8 + 1 + 4 + 4 + 4 + 4
 
@@ -59,6 +62,9 @@ func Records(trace io.Reader) iter.Seq2[Record, error] {
 		in := bufio.NewReader(trace)
 		for n := 0; ; n++ {
 			r, more, err := readRecord(in)
+			if n == 0 && !more && err == nil {
+				err = io.ErrUnexpectedEOF // a run has records
+			}
 			switch {
 			case err != nil:
 				yield(Record{}, fmt.Errorf("%w: record %d: %w", ErrTrace, n, err))
@@ -104,6 +110,11 @@ func readRecord(r io.Reader) (rec Record, more bool, err error) {
 	case err != nil:
 		return rec, false, err
 	}
-	_, err = binary.Decode(b[:], binary.BigEndian, &rec)
-	return rec, true, err
+	if _, err = binary.Decode(b[:], binary.BigEndian, &rec); err != nil {
+		return rec, false, err
+	}
+	if int(rec.Kind) >= len(kindNames) || rec.At < 0 || rec.At > maxTime {
+		return rec, false, errors.New("no event: this is no trace")
+	}
+	return rec, true, nil
 }
