@@ -30,7 +30,7 @@ func backupCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			return say(c, backedUp{keys, name}, "%d keys in %s", keys, name)
+			return say(c, backedUp{keys, name}, "%s in %s", keyCount(keys), name)
 		}),
 	}
 }
@@ -143,7 +143,7 @@ func restoreCommand() *cli.Command {
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
-			return say(c, backedUp{keys, name}, "%d keys restored", keys)
+			return say(c, backedUp{keys, name}, "%s restored", keyCount(keys))
 		}),
 	}
 }

@@ -115,7 +115,7 @@ func runDaemon(ctx context.Context, c *cli.Command) error {
 }
 
 func printStarted(w io.Writer, s daemon.Started) error {
-	fmt.Fprintf(w, "peer %s with %d keys listens on\n", s.ID, s.Keys)
+	fmt.Fprintf(w, "peer %s with %s listens on\n", s.ID, keyCount(s.Keys))
 	for _, a := range s.Addresses {
 		fmt.Fprintf(w, "  %s\n", a)
 	}

@@ -46,14 +46,18 @@ func requestOf(root *cli.Command, args []string) (r request, err error) {
 		case help && at == root:
 			return r, usageError(fmt.Errorf("no command or topic %q; `venn help` lists them", line[i]))
 		case help:
-			name := strings.Join(r.path, " ")
-			return r, usageError(fmt.Errorf("no command %q in %s; `%s --help` says more", line[i], name, name))
+			return r, noCommand(line[i], strings.Join(r.path, " "))
 		}
 	}
 	if help || flagged {
 		r.args = append(r.path[:len(r.path):len(r.path)], "--help")
 	}
 	return r, nil
+}
+
+// noCommand says that a command has no command of a name below it.
+func noCommand(name, command string) error {
+	return usageError(fmt.Errorf("no command %q in %s; `%s --help` says more", name, command, command))
 }
 
 // takesValue reports whether an argument is a flag of one of the commands that takes the next argument as its value.

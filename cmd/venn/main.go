@@ -70,9 +70,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	switch {
 	case err == errNone: //nolint:errorlint // errNone exits with 3 and prints nothing: each missing key was already reported
 	case isUsage(err):
-		complain(stderr, withHelp(err, asked.path))
+		complain(stderr, withHelp(textOfError(err), asked.path))
 	default:
-		complain(stderr, err.Error())
+		complain(stderr, textOfError(err))
 	}
 	switch {
 	case isUsage(err):
@@ -91,10 +91,8 @@ func usageError(err error) error { return command.UsageError{Err: err} }
 // isUsage reports whether an error is a fault of the command line.
 func isUsage(err error) bool { return errors.As(err, new(command.UsageError)) }
 
-// withHelp returns the text of an error of usage. It adds the command whose help explains the error, unless the error
-// names a command.
-func withHelp(err error, path []string) string {
-	text := err.Error()
+// withHelp adds to the text of an error of usage the command whose help explains the error, unless it names a command.
+func withHelp(text string, path []string) string {
 	if strings.Contains(text, "`") {
 		return text
 	}

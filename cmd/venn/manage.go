@@ -110,9 +110,9 @@ func printEvent(w io.Writer, e httpapi.Event) error {
 	case "learned":
 		what = fmt.Sprintf("%s  %d parts of summary %s", e.Peer, e.Parts, e.Epoch)
 	case "tail":
-		what = fmt.Sprintf("%s  %d keys added, %d removed since summary %s", e.Peer, e.Added, e.Removed, e.Epoch)
+		what = fmt.Sprintf("%s  %s added, %d removed since summary %s", e.Peer, keyCount(e.Added), e.Removed, e.Epoch)
 	case "published":
-		what = fmt.Sprintf("summary %s of %d keys, %d bytes in %d parts", e.Epoch, e.Keys, e.Bytes, e.Parts)
+		what = fmt.Sprintf("summary %s of %s, %d bytes in %d parts", e.Epoch, keyCount(e.Keys), e.Bytes, e.Parts)
 	}
 	_, err := fmt.Fprintf(w, "%s  %-9s  %s\n", e.Time.Local().Format("15:04:05.000"), e.Type, what)
 	return err

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/urfave/cli/v3"
 
@@ -64,7 +63,7 @@ func onRepo(f func(context.Context, *cli.Command, repo.Repo) error) cli.ActionFu
 // group is the action of a command that only has subcommands.
 func group(ctx context.Context, c *cli.Command) error {
 	if name := c.Args().First(); name != "" {
-		return usageError(fmt.Errorf("no command %q in %s; `%s --help` lists them", name, c.FullName(), c.FullName()))
+		return noCommand(name, c.FullName())
 	}
 	return cli.ShowSubcommandHelp(c)
 }

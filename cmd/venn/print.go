@@ -65,6 +65,38 @@ func visibleIn(v reflect.Value) {
 	}
 }
 
+// textOfError returns the visible text of an error. Only joined errors have lines of their own: a name in an error, of
+// whatever characters, begins none.
+func textOfError(err error) string {
+	var parts []error
+	switch e := err.(type) { //nolint:errorlint // the wrapped ones follow
+	case interface{ Unwrap() []error }:
+		parts = e.Unwrap()
+	case interface{ Unwrap() error }:
+		parts = []error{e.Unwrap()}
+	}
+	var out strings.Builder
+	rest := err.Error()
+	for _, part := range parts {
+		if part == nil {
+			continue
+		}
+		if before, after, ok := strings.Cut(rest, part.Error()); ok {
+			out.WriteString(visibleBetween(before) + textOfError(part))
+			rest = after
+		}
+	}
+	return out.String() + visibleBetween(rest)
+}
+
+// visibleBetween returns the visible form of what an error says beside those that it wraps: errors.Join says "\n".
+func visibleBetween(text string) string {
+	if text == "\n" {
+		return text
+	}
+	return visible(text)
+}
+
 // complain prints lines for people on w, with venn's name before the first.
 func complain(w io.Writer, text string) {
 	lines := strings.Split(text, "\n")

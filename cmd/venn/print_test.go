@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -98,8 +100,8 @@ func TestPrintsNoControl(t *testing.T) {
 			if bad := strings.IndexFunc(stdout+stderr, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }); bad >= 0 {
 				t.Errorf("venn %s%s prints %q", line, flags, (stdout + stderr)[bad:])
 			}
-			if strings.HasPrefix(stdout, "venn: forged") || strings.Contains(stdout, "\nvenn: forged") {
-				t.Errorf("venn %s%s prints a line of another's: %q", line, flags, stdout)
+			if text := "\n" + stdout + "\n" + stderr; strings.Contains(text, "\nvenn: forged") {
+				t.Errorf("venn %s%s prints a line of another's: %q", line, flags, text)
 			}
 			if stdout+stderr == "" {
 				t.Errorf("venn %s%s prints nothing", line, flags)
@@ -114,6 +116,21 @@ func TestPrintsNoControl(t *testing.T) {
 			if text := at(v, "peer"); line == "find k --explain" && text != evil {
 				t.Errorf("in JSON it is %q", text)
 			}
+		}
+	}
+	missing := filepath.Join(t.TempDir(), evil)
+	for _, args := range [][]string{{"id", "--repo", missing}, {"view", missing}, {"summary", "build", missing}, {"keys", "add", "--from", "dir", missing}, {evil}, {"keys", evil}} {
+		if code, stdout, stderr := venn(args...); code == exitDone || stdout != "" || strings.Count(stderr, "\n") != 1 || strings.ContainsAny(stderr, "\x1b\a") {
+			t.Errorf("venn %q ends with %d and prints %q and %q on stderr", args, code, stdout, stderr)
+		}
+	}
+	for err, want := range map[error]string{
+		errors.Join(errors.New("a\nb"), errors.New("c")):                          `a\nb` + "\nc",
+		fmt.Errorf("x\ny: %w", errors.Join(errors.New("a"), errors.New("b\x1b"))): `x\ny: a` + "\n" + `b\x1b`,
+		fmt.Errorf("%w, %w", errors.New("a\r"), errors.New("b")):                  `a\r, b`,
+	} {
+		if text := textOfError(err); text != want {
+			t.Errorf("%q is %q, want %q", err, text, want)
 		}
 	}
 	d := tree{files: &repo.Files{Root: "/r\x1b"}, failed: []error{errors.New("a\nvenn: forged")}}

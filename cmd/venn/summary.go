@@ -161,8 +161,8 @@ func writeSummary(c *cli.Command, f *openedSummary) error {
 	}
 	n := f.prefix.Header().N
 	w := written{N: n, Parts: f.prefix.Parts(), Bytes: len(b), BitsPerKey: perKey(len(b), n), Rate: f.prefix.FalsePositiveRate()}
-	return reportOn(c, out, w, "%s: %d keys, %d of %d parts, %d bytes, %s bits a key, false-positive rate %.3g",
-		out, n, w.Parts, f.prefix.Plan().Parts(), w.Bytes, w.BitsPerKey, w.Rate)
+	return reportOn(c, out, w, "%s: %s, %d of %d parts, %d bytes, %s bits a key, false-positive rate %.3g",
+		out, keyCount(n), w.Parts, f.prefix.Plan().Parts(), w.Bytes, w.BitsPerKey, w.Rate)
 }
 
 // plain writes lines of a report for people, the labels aligned.

@@ -185,7 +185,7 @@ func writeTop(w io.Writer, now, before moment, width, peers int) error {
 		}
 		return fmt.Sprintf("%.1f", (now.Metrics[name]-before.Metrics[name])/now.At.Sub(before.At).Seconds())
 	}
-	fmt.Fprintf(w, "%s  %d keys  %s\n\n", s.ID, s.Keys, now.At.Format("15:04:05"))
+	fmt.Fprintf(w, "%s  %s  %s\n\n", s.ID, keyCount(s.Keys), now.At.Format("15:04:05"))
 	fmt.Fprintf(w, "linked peers  %-6d connections  %-6d summaries held  %d, %d bytes\n", s.Links, s.Connections, s.Origins, s.BytesHeld)
 	fmt.Fprintf(w, "queries a second  %-8s messages a second  %-8s expected false matches  %.3g\n", rate("venn_queries_total"), rate("venn_query_messages_total"), s.FalseMatches)
 	for _, way := range []string{"sent", "received"} {

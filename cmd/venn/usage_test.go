@@ -28,6 +28,7 @@ func TestUsageSaysWhere(t *testing.T) {
 		"nonsense":                        "no command \"nonsense\"; `venn help` lists them",
 		"help nonsense":                   "no command or topic \"nonsense\"; `venn help` lists them",
 		"help find nonsense":              "no command \"nonsense\" in venn find; `venn find --help` says more",
+		"keys nonsense":                   "no command \"nonsense\" in venn keys; `venn keys --help` says more",
 		"keys help nonsense":              "no command \"nonsense\" in venn keys; `venn keys --help` says more",
 	} {
 		code, stdout, stderr := venn(strings.Fields(line)...)

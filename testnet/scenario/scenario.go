@@ -207,7 +207,8 @@ func ParseIn(files fs.FS, path, text string) (*Scenario, error) {
 	if err != nil {
 		var parse toml.ParseError
 		if errors.As(err, &parse) {
-			return nil, fmt.Errorf("%w: %s:%d: %s: %s", ErrScenario, path, parse.Position.Line, parse.LastKey, parse.Message)
+			what := strings.TrimPrefix(parse.LastKey+": "+parse.Message, ": ")
+			return nil, fmt.Errorf("%w: %s:%d: %s", ErrScenario, path, parse.Position.Line, what)
 		}
 		return nil, fmt.Errorf("%w: %s: %w", ErrScenario, path, err)
 	}
