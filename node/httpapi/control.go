@@ -258,15 +258,9 @@ type Changed struct {
 	Changed int `json:"changed"` // keys that were added or removed
 }
 
-// addKeys adds the keys of a request. It refuses unknown parameters: a misspelt "private" must not publish the keys.
+// addKeys adds the keys of a request.
 func (a *api) addKeys(w http.ResponseWriter, r *http.Request) error {
-	parameters := r.URL.Query() // a form, which curl -d declares, would take the body
-	for name := range parameters {
-		if name != "line" && name != "private" {
-			return fault{http.StatusBadRequest, fmt.Errorf("no parameter %q: there are line and private", name)}
-		}
-	}
-	private, err := yesOrNo(parameters, "private")
+	private, err := yesOrNo(r.URL.Query(), "private") // a form, which curl -d declares, would take the body
 	if err != nil {
 		return err
 	}

@@ -175,6 +175,12 @@ func TestOpenAPI(t *testing.T) {
 		{"GET", "/api/v1/backup", "", "", true},
 		{"POST", "/api/v1/shutdown", "", "", false},
 	}
+	for pattern := range routes {
+		method, path, _ := strings.Cut(pattern, " ")
+		if status, _, answer := ask(t, method, at+path+"?keey=there", ""); status != http.StatusBadRequest || !strings.Contains(answer, "keey") {
+			t.Errorf("%s with a parameter that is none: status %d: %s", pattern, status, answer)
+		}
+	}
 	called := make(map[string]bool)
 	for _, call := range calls {
 		called[call.method+" "+call.path] = true
@@ -328,20 +334,27 @@ func TestDelegatedRouting(t *testing.T) {
 			t.Errorf("%s: %s %s", accept, got, b)
 		}
 	}
-	for path, want := range map[string]struct {
+	for request, want := range map[string]struct {
 		status int
 		holds  string
 	}{
-		"/routing/v1/providers/bafkreifzjut3te7nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e": {200, here.ID().String()},
-		"/routing/v1/peers/" + there.ID().String():                                          {200, "/ip4/127.0.0.1/tcp/"},
-		"/routing/v1/providers/none":                                                        {400, "CID"},
-		"/health/live":                                                                      {200, "true"},
-		"/health/ready":                                                                     {200, "true"},
-		"/api/v1/status":                                                                    {404, ""},
-		"/debug/pprof/":                                                                     {404, ""},
+		"GET /routing/v1/providers/bafkreifzjut3te7nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e": {200, here.ID().String()},
+		"PUT /routing/v1/providers/":                   {501, "only GET"},
+		"PUT /routing/v1/providers":                    {501, "only GET"},
+		"PUT /routing/v1/ipns/x":                       {501, "only GET"},
+		"GET /routing/v1/ipns/x":                       {501, "only GET"},
+		"GET /routing/v1/dht/closest/peers/x":          {501, "only GET"},
+		"GET /routing/v1/nothing":                      {404, ""},
+		"GET /routing/v1/peers/" + there.ID().String(): {200, "/ip4/127.0.0.1/tcp/"},
+		"GET /routing/v1/providers/none":               {400, "CID"},
+		"GET /health/live":                             {200, "true"},
+		"GET /health/ready":                            {200, "true"},
+		"GET /api/v1/status":                           {404, ""},
+		"GET /debug/pprof/":                            {404, ""},
 	} {
-		if status, _, answer := ask(t, "GET", at+path, ""); status != want.status || !strings.Contains(answer, want.holds) {
-			t.Errorf("%s: %d %s", path, status, answer)
+		method, path, _ := strings.Cut(request, " ")
+		if status, _, answer := ask(t, method, at+path, "{}"); status != want.status || !strings.Contains(answer, want.holds) {
+			t.Errorf("%s: %d %s", request, status, answer)
 		}
 	}
 }

@@ -146,8 +146,9 @@ func newAPI(c Config, name string) *api {
 func Control(c Config) http.Handler {
 	a := newAPI(c, "control")
 	mux := http.NewServeMux()
+	described := operations()
 	for pattern, h := range a.routes() {
-		mux.Handle(pattern, a.limited(strict(h)))
+		mux.Handle(pattern, a.limited(strict(described[pattern], h)))
 	}
 	a.common(mux)
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
@@ -316,21 +317,69 @@ func long(r *http.Request) bool {
 		r.URL.Path == "/api/v1/find" && r.URL.Query().Has("wait_ms")
 }
 
-// strict refuses queries that cannot be parsed, because URL.Query drops the malformed parts. It also refuses
-// parameters given twice, because handlers see only the first. Only join's parameter peer may be repeated.
-func strict(h handler) handler {
+// operation has the description of a request in openapi.json.
+type operation struct {
+	Parameters  []parameter
+	RequestBody any // nil: the request has none, but a form may have its parameters
+}
+
+type parameter struct {
+	Name   string
+	Schema struct{ Type string } // array: the parameter may be repeated
+}
+
+// operations returns what openapi.json describes, by method and path.
+func operations() map[string]operation {
+	var doc struct {
+		Paths map[string]map[string]operation
+	}
+	if err := json.Unmarshal(openapiJSON, &doc); err != nil {
+		panic(err) // a test reads it
+	}
+	all := make(map[string]operation)
+	for path, methods := range doc.Paths {
+		for method, o := range methods {
+			all[strings.ToUpper(method)+" "+path] = o
+		}
+	}
+	return all
+}
+
+// strict refuses parameters that cannot be parsed, because URL.Query drops them, and those that are not described: a
+// misspelt one must not be ignored. It also refuses parameters given twice, because handlers see only the first.
+func strict(o operation, h handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		parameters, err := url.ParseQuery(r.URL.RawQuery)
+		if err == nil && o.RequestBody == nil {
+			err = r.ParseForm()
+			parameters = r.Form
+		}
 		if err != nil {
 			return fault{http.StatusBadRequest, fmt.Errorf("parameters: %w", err)}
 		}
 		for _, name := range slices.Sorted(maps.Keys(parameters)) {
-			if len(parameters[name]) > 1 && (name != "peer" || r.URL.Path != "/api/v1/join") {
+			i := slices.IndexFunc(o.Parameters, func(p parameter) bool { return p.Name == name })
+			if i < 0 {
+				return fault{http.StatusBadRequest, fmt.Errorf("no parameter %q; %s", name, o.names())}
+			}
+			if len(parameters[name]) > 1 && o.Parameters[i].Schema.Type != "array" {
 				return fault{http.StatusBadRequest, fmt.Errorf("%s: is given twice", name)}
 			}
 		}
 		return h(w, r)
 	}
+}
+
+// names says which parameters a request may have.
+func (o operation) names() string {
+	if len(o.Parameters) == 0 {
+		return "there are none"
+	}
+	var names []string
+	for _, p := range o.Parameters {
+		names = append(names, p.Name)
+	}
+	return "there are " + strings.Join(names, ", ")
 }
 
 // fault is an error with the HTTP status of its answer.
@@ -363,7 +412,7 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.Is(err, context.DeadlineExceeded):
 		status = http.StatusGatewayTimeout
 	}
-	if status >= 500 {
+	if status >= 500 && status != http.StatusNotImplemented { // what is not offered is no failure
 		a.Log.Warn("request failed", "path", r.URL.Path, "err", err)
 	}
 	w.Header().Set("Content-Type", "application/json")
