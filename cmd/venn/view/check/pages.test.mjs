@@ -7,7 +7,7 @@ import { element } from "./dom.mjs";
 import { random, run } from "./run.mjs";
 import { BytesPage } from "../web/bytes.js";
 import { ChangePage } from "../web/change.js";
-import { csv, percent, bytes, Table } from "../web/dom.js";
+import { csv, percent, bytes, seconds, Table } from "../web/dom.js";
 import { GraphPage } from "../web/graph.js";
 import { MirrorPage } from "../web/mirror.js";
 import { MatrixPage } from "../web/matrix.js";
@@ -91,6 +91,7 @@ test("figures are written as people read them", () => {
   assert.equal(csv([["a,b", 'say "x"', null, 0]]), '"a,b","say ""x""",,0\r\n');
   assert.deepEqual([0, 999, 1000, 99_449, 1e6, 12e12].map(bytes), ["0 B", "999 B", "1.00 kB", "99.4 kB", "1.00 MB", "12000 GB"]);
   assert.deepEqual([0, 1, 0.5, 0.0512, 0.00051].map(percent), ["0 %", "100 %", "50 %", "5.1 %", "0.051 %"]);
+  assert.deepEqual([0, 1234, 599_400, 600_000, 725_000, 5_492_800].map(seconds), ["0.0 s", "1.2 s", "599.4 s", "10 min 0 s", "12 min 5 s", "1 h 31 min"]);
 });
 
 test("counters that begin late, or again from 0, give no false rates", () => {

@@ -46,8 +46,13 @@ export const rate = (bits) => {
   return r >= 0.01 ? r.toFixed(2) : r.toExponential(0);
 };
 
-/** seconds writes milliseconds as seconds. @param {number} ms */
-export const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
+/** seconds writes milliseconds as seconds, and ten minutes or more as people say them. @param {number} ms */
+export const seconds = (ms) => {
+  const s = Math.round(ms / 1000),
+    min = Math.floor(s / 60);
+  if (min < 10) return `${(ms / 1000).toFixed(1)} s`;
+  return min < 60 ? `${min} min ${s % 60} s` : `${Math.floor(min / 60)} h ${min % 60} min`;
+};
 
 /** speed writes bit/s. @param {number} bps */
 export const speed = (bps) =>
@@ -227,8 +232,8 @@ export const kinds = new Map([
   ["random", "#3b82c4"],
   ["range", "#8a6fc2"],
   ["spread", "#c06aa8"],
-  ["inbound", "#8d97a3"],
-  ["link", "#b4bcc5"],
+  ["inbound", "#717c88"],
+  ["link", "#8d97a3"],
 ]);
 /** kindColour is the colour of a kind of link. @param {string} k */
 export const kindColour = (k) => kinds.get(k) ?? "#8d97a3";

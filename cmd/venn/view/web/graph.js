@@ -301,6 +301,15 @@ export class GraphPage {
       hideEdgesOnMove: false,
       hideLabelsOnMove: true,
       defaultDrawNodeHover: () => {},
+      defaultDrawNodeLabel: (/** @type {any} */ c, /** @type {any} */ node, /** @type {any} */ set) => {
+        if (!node.label) return;
+        c.fillStyle = set.labelColor.color;
+        c.font = `${set.labelWeight} ${set.labelSize}px ${set.labelFont}`;
+        const gap = node.size + 3,
+          fits = node.x + gap + c.measureText(node.label).width <= this.sigma.getDimensions().width;
+        c.textAlign = fits ? "left" : "right"; // no name ends beyond the edge
+        c.fillText(node.label, fits ? node.x + gap : node.x - gap, node.y + set.labelSize / 3);
+      },
     });
     this.spotlight = new Spotlight(this.sigma, () => this.centre);
     this.sigma.on("enterNode", ({ node, event }) => {
@@ -391,7 +400,7 @@ export class GraphPage {
     );
     const used = new Map(),
       all = this.scopeShown.kind === "groups";
-    const strength = graph.size > 4000 ? 0.5 : 0.6,
+    const strength = graph.size > 4000 ? 0.5 : 0.8,
       ground = css("--panel");
     const thick = Math.min(3, this.sigma.getDimensions().width / 300); // pixels of a link between equals
     graph.updateEachEdgeAttributes(
@@ -399,7 +408,7 @@ export class GraphPage {
         used.set(a.kind, (used.get(a.kind) ?? 0) + 1);
         a.full = kindColour(a.kind);
         a.color = mix(a.full, ground, strength);
-        a.size = (graph.size > 4000 ? 0.3 : 0.5) + thick * Math.max(0, a.share) ** 2;
+        a.size = (graph.size > 4000 ? 0.3 : 1) + thick * Math.max(0, a.share) ** 2;
         a.hidden = !all && this.hidden.has(a.kind);
         return a;
       },

@@ -316,8 +316,13 @@ $("theme").addEventListener("click", () => {
 });
 
 /** @type {any} */ (window).venn = app; // for tests, and for those who are curious
-const [first = "", of] = location.hash.slice(1).split("/");
-if (of) app.selected = Number(of);
+/** come shows the page and selects the peer of the address. */
+function come() {
+  const [first = "", of] = location.hash.slice(1).split("/");
+  show(first);
+  if (of) app.select(Number(of));
+}
+addEventListener("hashchange", come);
 fetch("can")
   .then((r) => r.json())
   .then((can) => {
@@ -326,5 +331,5 @@ fetch("can")
   })
   .catch(() => {});
 listen();
-show(first);
+come();
 requestAnimationFrame(tick);

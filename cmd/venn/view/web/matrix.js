@@ -220,7 +220,6 @@ export class MatrixPage {
         .filter((b) => b.name && (b.end - b.start) / all.length > room)
         .map((b) => h("span", { style: `${side}:${(50 * (b.start + b.end)) / all.length}%` }, b.name)),
     );
-    at.style.height = side === "top" ? `${this.canvas.clientHeight}px` : "";
   }
 
   /** ramp are the colours of cells. */

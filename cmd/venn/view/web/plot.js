@@ -1,6 +1,6 @@
 // A chart over time, by uPlot.
 
-import { css, h } from "./dom.js";
+import { css, h, seconds } from "./dom.js";
 import { escape } from "./export.js";
 
 export class Plot {
@@ -53,14 +53,14 @@ export class Plot {
           },
         },
         axes: [
-          { ...axis, values: (/** @type {any} */ _u, /** @type {number[]} */ v) => v.map((t) => `${t} s`) },
+          { ...axis, values: (/** @type {any} */ _u, /** @type {number[]} */ v) => v.map((t) => (t < 600 ? `${t} s` : seconds(1000 * t))) },
           { ...axis, size: 74, values: (/** @type {any} */ _u, /** @type {number[]} */ v) => v.map(this.show) },
         ],
         series: [
           {
             label: "at",
             value: (/** @type {any} */ _u, /** @type {number} */ v) =>
-              v === null || v === undefined ? "–" : `${v.toFixed(1)} s`,
+              v === null || v === undefined ? "–" : seconds(1000 * v),
           },
           ...series.map((s) => ({
             label: s.label,
