@@ -148,13 +148,14 @@ func (r *run) peers(ctx context.Context) error {
 	return r.disturb(r.cfg.Faulty)
 }
 
-// mesh waits until every peer has links to two others.
+// mesh waits until every peer has links to two others. It fails if nobody reaches anybody: that is no network.
 func (r *run) mesh(ctx context.Context) error {
 	want := min(meshLinks, len(r.all)-1)
 	deadline := time.Now().Add(meshTimeout)
 	for {
-		linked := 0
+		linked, most := 0, 0
 		for _, s := range r.poll(ctx) {
+			most = max(most, s.Links)
 			if s.Links >= want {
 				linked++
 			}
@@ -164,6 +165,9 @@ func (r *run) mesh(ctx context.Context) error {
 			return r.parts.reach(ctx, meshFormed)
 		}
 		if time.Now().After(deadline) {
+			if most == 0 {
+				return fmt.Errorf("testnet: after %v no peer has reached another: do programs on this machine reach each other?", meshTimeout)
+			}
 			r.notes = append(r.notes, fmt.Sprintf("after %v only %d of %d peers had %d links", meshTimeout, linked, len(r.members), want))
 			return r.parts.reach(ctx, meshFormed)
 		}
