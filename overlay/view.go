@@ -99,6 +99,9 @@ func (o *Overlay) Knowledge() []Knowledge { return o.exchange.Knowledge() }
 // Linked returns the peers with an open connection, sorted.
 func (o *Overlay) Linked() []wire.PeerID { return o.exchange.Linked() }
 
+// IsLinked reports whether there is an open connection with a peer.
+func (o *Overlay) IsLinked(p wire.PeerID) bool { return o.exchange.IsLinked(p) }
+
 // Links returns the number of linked peers.
 func (o *Overlay) Links() int { return o.exchange.Links() }
 

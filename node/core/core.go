@@ -8,7 +8,6 @@ package core
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
@@ -146,7 +145,7 @@ func (m *Machine) take(in event.Input) {
 // get this hello, because they would open a link for it.
 func (m *Machine) strange(i int, in event.Input) bool {
 	h, ok := in.(event.HelloReceived)
-	return ok && m.machines[i] == m.Tails && !slices.Contains(m.Overlay.Linked(), h.Peer)
+	return ok && m.machines[i] == m.Tails && !m.Overlay.IsLinked(h.Peer)
 }
 
 // step gives one machine an input. It reads all effects before it passes any of them to another machine as an input:

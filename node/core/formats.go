@@ -2,7 +2,6 @@ package core
 
 import (
 	"cmp"
-	"slices"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -30,7 +29,7 @@ func (m *Machine) Writes() wire.Format { return m.formats.written }
 
 // heardFormat goes back to the format before the newest if a linked peer cannot read the newest.
 func (m *Machine) heardFormat(p wire.PeerID, reads wire.Format) {
-	if f := &m.formats; reads < f.newest && slices.Contains(m.Overlay.Linked(), p) {
+	if f := &m.formats; reads < f.newest && m.Overlay.IsLinked(p) {
 		f.since = m.now
 		m.write(f.newest - 1)
 	}

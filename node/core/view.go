@@ -31,7 +31,6 @@ func (v view) Candidates(key []byte, f summary.Fingerprint) []overlay.Candidate 
 		return out
 	}
 	out = slices.DeleteFunc(out, func(c overlay.Candidate) bool { return v.m.Tails.Removed(c.Peer, f) })
-	linked := v.Linked()
 	for _, p := range v.m.Tails.Added(f) {
 		if v.m.Tails.Removed(p, f) {
 			continue // it was removed again
@@ -41,7 +40,7 @@ func (v view) Candidates(key []byte, f summary.Fingerprint) []overlay.Candidate 
 			continue
 		}
 		rec, _ := v.Record(p)
-		out = append(out, overlay.Candidate{Peer: p, Record: rec, Rate: addedRate, Connected: slices.Contains(linked, p)})
+		out = append(out, overlay.Candidate{Peer: p, Record: rec, Rate: addedRate, Connected: v.IsLinked(p)})
 	}
 	return out
 }
