@@ -320,19 +320,35 @@ func MakeFile(name string, mode fs.FileMode, write func(io.Writer) error) error 
 	return put(name, mode, write, claim)
 }
 
+// temporaryFile is a file that is renamed once it is whole. Its errors have the name that the user knows.
+type temporaryFile struct {
+	file *os.File
+	name string
+}
+
+func (f temporaryFile) Write(b []byte) (int, error) {
+	n, err := f.file.Write(b)
+	return n, named(err, f.name)
+}
+
+// named sets the name of the file in an error.
+func named(err error, name string) error {
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		p.Path = name
+	}
+	return err
+}
+
 // put writes a temporary file beside the named one. Then it calls take, and if that returns no error, renames the
 // file.
 func put(name string, mode fs.FileMode, write func(io.Writer) error, take func() error) (err error) {
 	temporary := filepath.Join(filepath.Dir(name), "."+filepath.Base(name)+"."+rand.Text())
 	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if p := (*fs.PathError)(nil); errors.As(err, &p) {
-		p.Path = name // errors name the file that the user knows
-	}
 	if err != nil {
-		return err
+		return named(err, name)
 	}
-	if err = write(f); err == nil {
-		err = f.Sync()
+	if err = write(temporaryFile{f, name}); err == nil {
+		err = named(f.Sync(), name)
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
 		err = take()

@@ -255,6 +255,16 @@ func TestInitSideBySide(t *testing.T) {
 	}
 }
 
+// TestTemporaryFile: an error of writing names the file that the user knows.
+func TestTemporaryFile(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), ".x.TEMPORARY"))
+	noErr(t, err)
+	noErr(t, f.Close())
+	if _, err := (temporaryFile{f, "x"}).Write([]byte("a")); err == nil || err.Error() != "write x: file already closed" {
+		t.Error(err)
+	}
+}
+
 // TestMakeFile: what is there, or is made meanwhile, stays.
 func TestMakeFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x")
