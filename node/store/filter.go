@@ -83,18 +83,25 @@ func (s *Store) openFilter(ctx context.Context) error {
 	}
 	v, ok := decodeSaved(mark)
 	if ok && v.chunks > 0 {
-		open := saved{tag: v.tag, keys: v.keys}
-		if err := s.ds.Put(ctx, savedName, open.encode()); err != nil {
-			return fmt.Errorf("store: %w", err)
-		}
-		if err := s.sync(ctx, savedName); err != nil {
-			return err
-		}
+		s.saved = &v
 		if v.tag == s.tag && s.load(ctx, v) {
 			return nil
 		}
 	}
 	return s.rebuild(ctx, int(min(v.keys, math.MaxInt32)))
+}
+
+// forgetSaved notes on disk that the saved filter no longer counts, as keys may change from now on. It is the last step
+// of opening: if an earlier one is interrupted, the next start reads the filter again, not all keys.
+func (s *Store) forgetSaved(ctx context.Context) error {
+	if s.saved == nil {
+		return nil
+	}
+	open := saved{tag: s.saved.tag, keys: s.saved.keys}
+	if err := s.ds.Put(ctx, savedName, open.encode()); err != nil {
+		return fmt.Errorf("store: %w", err)
+	}
+	return s.sync(ctx, savedName)
 }
 
 // load reads the saved filter and reports whether it is whole.

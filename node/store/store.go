@@ -28,6 +28,7 @@ type Store struct {
 	hasher  summary.Hasher
 
 	mirror *keystore.Mirror // fingerprints of all keys
+	saved  *saved           // the filter on disk when the store was opened; nil: there was none
 	length atomic.Int64
 
 	changes  chan *change
@@ -97,7 +98,7 @@ func openOne(ctx context.Context, d ds.Batching, seed summary.Seed, opts []Optio
 	for _, o := range opts {
 		o(s)
 	}
-	for _, step := range []func(context.Context) error{s.openVersion, s.openEpochs, s.openFilter, s.openPeers} {
+	for _, step := range []func(context.Context) error{s.openVersion, s.openEpochs, s.openFilter, s.openPeers, s.forgetSaved} {
 		if err := step(ctx); err != nil {
 			return nil, err
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	ds "github.com/ipfs/go-datastore"
+	"github.com/ipfs/go-datastore/query"
 	dssync "github.com/ipfs/go-datastore/sync"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/test"
@@ -456,11 +457,24 @@ func TestRestarts(t *testing.T) {
 	}
 }
 
-// TestProgress: Open reports progress after a crash, but not for a new store or one that was closed.
+// unlisted lists nothing.
+type unlisted struct{ ds.Batching }
+
+func (unlisted) Query(context.Context, query.Query) (query.Results, error) {
+	return nil, context.Canceled
+}
+
+// TestProgress: Open reports progress after a crash, but not for a new store or one that was closed, also if an earlier
+// start was interrupted.
 func TestProgress(t *testing.T) {
 	d := memory()
 	for i, want := range []int{0, 1, 0, 0, 1} {
 		told := 0
+		if i == 3 {
+			if _, err := Open(t.Context(), unlisted{d}, seed); !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+		}
 		s, err := Open(t.Context(), d, seed, WithProgress(func(_, about int) {
 			told++
 			if known := 2 * (i / 4); about != known {
