@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -11,7 +12,7 @@ const (
 	// MaxDeltaKeys is the largest number of keys of a collection that deltas are made of or applied to.
 	MaxDeltaKeys = 1 << 20
 	maxBases     = 3 // most bases of one entry
-	keepBases    = 2 * time.Minute
+	keepBases    = 2 * agenda.Seldom
 )
 
 // base is a prefix of an earlier epoch, kept for deltas.

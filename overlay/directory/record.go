@@ -83,9 +83,6 @@ func (e *Entry) introducible() bool {
 	return e != nil && e.record != nil && e.dialFails == 0 && !e.Covered()
 }
 
-// mostDrawn is the number of entries that Drawn looks at.
-const mostDrawn = 256
-
 // Drawn yields records of peers drawn at random, each once. It copies none of the others, so its time does not grow
 // with the directory.
 func (d *Directory) Drawn(yield func(wire.Record) bool) {
@@ -97,7 +94,7 @@ func (d *Directory) Drawn(yield func(wire.Record) bool) {
 		}
 		return i
 	}
-	for left := len(others); left > max(0, len(others)-mostDrawn); left-- {
+	for left := len(others); left > max(0, len(others)-LookedAt); left-- {
 		i := d.cfg.Rand.IntN(left)
 		e := others[at(i)]
 		moved[i] = at(left - 1)

@@ -37,9 +37,6 @@ func (x *Exchange) tells(l *link) bool {
 	return l.heard && (x.meshed[l.peer] || x.within.Depth() > 0 && x.meets(l))
 }
 
-// fewVoices is the least number of links whose declared ranges, or sizes of the network, count.
-const fewVoices = 3
-
 // maxRefusals is the number of failed fetches of an origin from links that should hold it, after which it is dialled
 // itself.
 const maxRefusals = 2
@@ -78,8 +75,8 @@ func (x *Exchange) Meeting() (out []wire.PeerID) {
 	return out
 }
 
-// UsualDepth returns the median depth of the ranges that linked peers want to hear of. It is 0 while fewer than
-// fewVoices have said hello.
+// UsualDepth returns the median depth of the ranges that linked peers want to hear of. It is 0 while few have said
+// hello.
 func (x *Exchange) UsualDepth() int {
 	var depths []int
 	for _, l := range x.order {
@@ -87,15 +84,15 @@ func (x *Exchange) UsualDepth() int {
 			depths = append(depths, l.hello.Depth)
 		}
 	}
-	if len(depths) < fewVoices {
+	if len(depths) < space.Boasters {
 		return 0
 	}
 	slices.Sort(depths)
 	return depths[(len(depths)-1)/2]
 }
 
-// Networks returns the numbers of origins in the whole network that linked peers estimate; none from fewer than
-// fewVoices.
+// Networks returns the numbers of origins in the whole network that linked peers estimate; none from few
+// links.
 func (x *Exchange) Networks() []float64 {
 	var out []float64
 	for _, l := range x.order {
@@ -103,7 +100,7 @@ func (x *Exchange) Networks() []float64 {
 			out = append(out, float64(l.hello.Network))
 		}
 	}
-	if len(out) < fewVoices {
+	if len(out) < space.Boasters {
 		return nil
 	}
 	return out

@@ -210,7 +210,7 @@ func TestSeekingAsksNobodyTwice(t *testing.T) {
 		}
 		o.ask("id0")
 		asked := 0
-		for now := time.Second; now < stillAfter; now += agenda.Beat {
+		for now := time.Second; now < Settled; now += agenda.Beat {
 			if to, ok := o.seek(now); ok {
 				if o.awaits(to.Peer) {
 					t.Fatalf("linked %v: %q is asked again", linked, to.Peer)

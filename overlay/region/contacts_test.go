@@ -39,7 +39,7 @@ func TestSpareRemembered(t *testing.T) {
 	if first(); &w.spare.list[0] != before {
 		t.Error("nothing changed, but all entries were looked at")
 	}
-	for range deniedMost {
+	for range failedMost {
 		w.contacts.Denied(exchange.PlaceOf(p), string(p))
 	}
 	q := first()

@@ -15,12 +15,10 @@ import (
 
 const (
 	// strangerEvery is the period, in rounds of gossip, of asking a stranger: similar peers often know only each other.
+	// After as many rounds in a row that bring nothing, the time between them doubles with each.
 	strangerEvery = 4
 	// lastRound is the longest time between rounds that bring nothing.
 	lastRound = 2 * time.Hour
-	// patientRounds is the number of rounds in a row that may bring nothing before the time between them doubles with
-	// each.
-	patientRounds = 4
 )
 
 // Gossip paces the rounds in which a peer asks others for peers that resemble it. The zero Gossip is at its first
@@ -47,7 +45,7 @@ func (g *Gossip) Pick(n int, rng *rand.Rand) int {
 func (g *Gossip) Asked() time.Duration {
 	g.round++
 	g.vain++
-	return doubled(agenda.Beat, g.vain-patientRounds)
+	return doubled(agenda.Beat, g.vain-strangerEvery)
 }
 
 // Bar returns the least overlap that is worth fetching, given the best overlap known: half of it, and a quarter after a

@@ -98,7 +98,7 @@ func TestGossipFinds(t *testing.T) {
 // TestGossipPace: rounds that bring nothing come ever later, and soon again after one that brings somebody.
 func TestGossipPace(t *testing.T) {
 	var g Gossip
-	for range patientRounds {
+	for range strangerEvery {
 		if wait := g.Asked(); wait != agenda.Beat {
 			t.Fatalf("wait %v", wait)
 		}

@@ -83,9 +83,9 @@ const (
 	// range. It could not keep all that it would have fetched by then.
 	littleRoom   = 1024
 	firstOrigins = 1.0 / 32
-	// stillAfter is the time without a change of depth, and without a question for nearer peers, after which the range is
-	// taken to stand still. Links into the range wait for that.
-	stillAfter = 3 * time.Second
+	// Settled is the time without news after which what comes first is in: the range stands still if its depth has not
+	// changed and nobody was asked for nearer peers; the samples are in if no origin is new. Choices wait for it.
+	Settled = 3 * time.Second
 	// An origin is assumed to take unknownMemory bytes of memory, and unknownWire bytes of the line, until
 	// exchange.FewOrigins summaries are held. Then their mean sizes count.
 	unknownMemory = 2400
@@ -220,7 +220,7 @@ func (s *Region) SlowStart(now time.Duration) func() bool {
 
 // Starting reports whether the range of a peer with little room may soon change.
 func (s *Region) Starting(now time.Duration) bool {
-	return s.directory.UnlinkedCapacity() < littleRoom && now-max(s.begun, s.fitted, s.seeker.at) < stillAfter
+	return s.directory.UnlinkedCapacity() < littleRoom && now-max(s.begun, s.fitted, s.seeker.at) < Settled
 }
 
 // ownEstimate returns the number of origins estimated from the places known near ours. Anybody can make up places, so

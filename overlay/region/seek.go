@@ -19,12 +19,8 @@ type seeker struct {
 	over bool                          // the range stood still: from now on gossip finds peers
 }
 
-const (
-	// seekEvery is the time between two questions, half of the time between two to unlinked peers.
-	seekEvery = 500 * time.Millisecond
-	// seekVain is the number of questions in a row without a new peer, after which no peer is asked a second time.
-	seekVain = 2
-)
+// seekEvery is the time between two questions, half of the time between two to unlinked peers.
+const seekEvery = 500 * time.Millisecond
 
 func newSeeker() seeker { return seeker{last: map[wire.PeerID]time.Duration{}} }
 
@@ -36,10 +32,10 @@ func (s *seeker) asks(p wire.PeerID) {
 }
 
 // due reports whether a peer may be asked now: at once if it was not yet, else after promptTime, until vain reaches
-// seekVain. since is the time of the last question to the peer; 0: none.
+// failedMost. since is the time of the last question to the peer; 0: none.
 func (s *seeker) due(now time.Duration, p wire.PeerID) (since time.Duration, ok bool) {
 	since = s.last[p]
-	return since, since == 0 || s.vain < seekVain && now-since >= promptTime
+	return since, since == 0 || s.vain < failedMost && now-since >= promptTime
 }
 
 // seeking reports whether a peer with little room still looks for the peers nearest to it.

@@ -76,13 +76,12 @@ const (
 	MaxContacts = ContactsEach << space.MaxBits
 	// FarWider is the number of bits by which a far wider range is shorter than that of most peers.
 	FarWider = 3
-	// deniedMost is the number of existing holders that a contact may deny. Each deniedOf right answers allow one more
-	// denial. Beyond that the contact is not asked, but keeps its place until a better one comes, so that it cannot return
-	// with a clean record.
-	deniedMost = 2
-	deniedOf   = 8
-	// failedMost is the number of unanswered questions in a row after which a contact is forgotten.
+	// failedMost is the number of failures in a row after which a peer is given up: one may be chance. A contact is
+	// forgotten after as many unanswered questions. After as many denials of existing holders it is not asked, but keeps
+	// its place until a better one comes, so that it cannot return with a clean record.
 	failedMost = 2
+	// deniedOf is the number of right answers of a contact that allow one more denial.
+	deniedOf = 8
 )
 
 // Contacts is a bounded table of contacts. Every range of our depth has a bucket of at most ContactsEach contacts. The
@@ -240,7 +239,7 @@ func truth(is bool) int {
 func (c *Contact) faults() int { return int(c.Denials) + int(c.Failed) }
 
 // Refuted reports whether a contact has denied too many existing holders to be asked again.
-func (c *Contact) Refuted() bool { return c.Denials >= deniedMost+c.Right/deniedOf }
+func (c *Contact) Refuted() bool { return c.Denials >= failedMost+c.Right/deniedOf }
 
 func (t *Contacts) tie(c Contact) uint64 {
 	return compare.Mix(uint64(t.self) ^ compare.Mix(uint64(c.Place)))

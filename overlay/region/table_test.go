@@ -222,7 +222,7 @@ func TestDenials(t *testing.T) {
 	c.SetDepth(1)
 	liar := Contact{Peer: "liar", Place: 1 << 63, Depth: 1}
 	c.Add(liar)
-	for range deniedMost {
+	for range failedMost {
 		c.Denied(liar.Place, "liar")
 	}
 	c.Add(liar)

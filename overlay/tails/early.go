@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -15,15 +16,13 @@ type early struct {
 }
 
 const (
-	// heldFor is the time for which items of an unknown epoch are kept.
-	heldFor = 3 * time.Second
 	// maxHeld caps the items with tails that are kept so, and maxTold the items without.
 	maxHeld = 64
 	maxTold = 256
 )
 
-// keep holds an item of an unknown epoch for heldFor. If there is no room, the link with the most items loses its
-// oldest one. So no link keeps the items of others out.
+// keep holds an item of an unknown epoch for a while. If there is no room, the link with the most items loses its oldest
+// one. So no link keeps the items of others out.
 func (m *Machine) keep(from wire.PeerID, it wire.TailItem) {
 	m.early = slices.DeleteFunc(m.early, func(e early) bool { return m.now >= e.until })
 	if it.Number == 0 || len(it.Tails) > wire.MaxItemTails {
@@ -51,7 +50,7 @@ func (m *Machine) keep(from wire.PeerID, it wire.TailItem) {
 		}
 		m.early = slices.Delete(m.early, oldest, oldest+1)
 	}
-	m.early = append(m.early, early{from, it, m.now + heldFor})
+	m.early = append(m.early, early{from, it, m.now + agenda.Patience})
 }
 
 // oldestOfMost returns the index of the oldest item, with tails or without, of the link that holds the most places. ok

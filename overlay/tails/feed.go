@@ -20,8 +20,6 @@ const (
 	relayAfter = 400 * time.Millisecond
 	// relayShare is the part of a link's rate that may go to the headers of messages, overheadBytes each.
 	relayShare = 0.01
-	// mostPatience is the most time that a feeder may be late, whatever lateness estimates.
-	mostPatience = 8 * time.Second
 )
 
 // lateness estimates the time from the announcement of a state until its tails come: mean and mean deviation, as for
@@ -38,7 +36,7 @@ func (t *lateness) sample(d time.Duration) {
 }
 
 func (t *lateness) patience() time.Duration {
-	return min(max(t.mean+4*t.deviation, agenda.Beat), mostPatience)
+	return min(max(t.mean+4*t.deviation, agenda.Beat), agenda.Attempt)
 }
 
 // covered reports whether an origin's tails come unasked: from the origin itself, or from a feeder.

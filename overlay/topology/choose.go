@@ -14,15 +14,9 @@ import (
 )
 
 const (
-	redialAfter    = 15 * time.Second // pause of a peer after a failed dial, times the failures in a row
-	redialMost     = 90 * time.Second // the longest pause after failed dials
-	refusedMost    = 30 * time.Minute // the longest such time: it doubles with each refusal in a row
-	connectsATime  = 2                // most new connections in one round, besides a swap and spread neighbours
-	settledOrigins = 3 * time.Second  // no new origin for this time: the samples are in, and overlaps can be compared
-	latestChoice   = 20 * time.Second // from this time after the start, new origins delay the comparison no more
-	keepFor        = 10 * time.Second // least time that a neighbour by overlap is kept
-	keepLonger     = 5 * time.Minute  // the same where ranges are narrower than the network: much there changes to and fro
-	auditMost      = 16 * time.Hour   // the longest time between audits, while the summary does not change
+	connectsATime = 2                // most new connections in one round, besides a swap and spread neighbours
+	latestChoice  = 20 * time.Second // from this time after the start, new origins delay the comparison no more
+	auditMost     = 16 * time.Hour   // the longest time between audits, while the summary does not change
 )
 
 // Known is the view of the directory that a choice is made from.
@@ -81,7 +75,7 @@ func (t *Topology) Choose(now time.Duration, known Known) {
 func (t *Topology) comparable(now time.Duration, known Known) bool {
 	running := now - t.started
 	return known.Origins > 0 && known.Published && !known.Starting &&
-		(now-known.LastLearned >= settledOrigins && running >= settledOrigins || running >= latestChoice)
+		(now-known.LastLearned >= region.Settled && running >= region.Settled || running >= latestChoice)
 }
 
 // candidates lists the peers that could become neighbours of kind k now. Peers that are neighbours already are among
@@ -149,9 +143,9 @@ func (t *Topology) rangedSlots(peers Peers) int {
 // keepFor returns the least time that a neighbour by overlap is kept: longer where gossip keeps finding better ones.
 func (t *Topology) keepFor() time.Duration {
 	if t.within != nil {
-		return keepLonger
+		return agenda.Faded
 	}
-	return keepFor
+	return agenda.Attempt
 }
 
 // similarSlots returns the number of slots by overlap: half as many where gossip finds similar peers.

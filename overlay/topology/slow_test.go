@@ -297,7 +297,7 @@ func (s *slow) choose(acts []Act) error {
 func (s *slow) silent() (err error) {
 	s.each(func(p wire.PeerID, nb neighbour, e *directory.Entry) {
 		if err == nil && !nb.accepted && s.now-nb.since >= 30*time.Second {
-			longer(s.retry, e, s.now, time.Minute, 30*time.Minute)
+			longer(s.retry, e, s.now, time.Minute, time.Hour)
 			s.did["gave up who did not accept"]++
 			err = s.drop(p)
 		}
@@ -409,7 +409,7 @@ func (s *slow) swap() (err error) {
 	s.waits = 0
 	s.each(func(p wire.PeerID, nb neighbour, e *directory.Entry) {
 		if err == nil && nb.kind == Similar && e.Refuted() {
-			longer(s.retry, e, s.now, time.Minute, 30*time.Minute)
+			longer(s.retry, e, s.now, time.Minute, time.Hour)
 			delete(s.audits, e.Index())
 			s.did["gave up who was refuted"]++
 			err = s.drop(p)
@@ -439,7 +439,7 @@ func (s *slow) wait() error {
 func (s *slow) better() (out, in *directory.Entry) {
 	keep := 10 * time.Second
 	if s.known.Within != nil {
-		keep = 5 * time.Minute
+		keep = 10 * time.Minute
 	}
 	low := func(e *directory.Entry) float64 { return e.Overlap().Low }
 	high := func(e *directory.Entry) float64 { return e.Overlap().High }

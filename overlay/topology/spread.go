@@ -19,14 +19,14 @@ import (
 const spreadAtOnce = 8
 
 // spreading paces the choice of spread neighbours. After a search that found too few candidates, the next waits for at
-// least 4 s. Each refusal doubles the wait, up to keepLonger, and each neighbour that accepts halves it. Where many peers
+// least 4 s. Each refusal doubles the wait, up to ten minutes, and each neighbour that accepts halves it. Where many peers
 // cover much, others lack room for so many links.
 type spreading struct {
 	last time.Duration // when candidates were last searched for
 	wait time.Duration // least time from last to the next search
 }
 
-func (s *spreading) refused() { s.wait = min(max(2*s.wait, agenda.Patience), keepLonger) }
+func (s *spreading) refused() { s.wait = min(max(2*s.wait, agenda.Patience), agenda.Faded) }
 
 func (s *spreading) accepted() { s.wait /= 2 }
 
@@ -43,7 +43,7 @@ func (t *Topology) refused(p wire.PeerID) {
 func (t *Topology) dropSpread(now time.Duration, known Known) {
 	for p, nb := range t.linkedOf(Spread) {
 		e := known.Peers.Lookup(p)
-		if now-nb.since >= keepLonger && known.Idle(p) && (known.Parts == 0 || e != nil && !known.own(e)) {
+		if now-nb.since >= agenda.Faded && known.Idle(p) && (known.Parts == 0 || e != nil && !known.own(e)) {
 			t.giveUp(p)
 			return
 		}

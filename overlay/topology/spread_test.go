@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/space"
@@ -213,15 +214,15 @@ func TestSpreadGoes(t *testing.T) {
 		}
 		busy := all[0]
 		known.Idle = func(p wire.PeerID) bool { return p != busy }
-		if chosen(t, top, known, keepLonger-time.Second); len(useless()) != len(all) {
-			t.Errorf("%s: one goes before %v", name, keepLonger)
+		if chosen(t, top, known, agenda.Faded-time.Second); len(useless()) != len(all) {
+			t.Errorf("%s: one goes before %v", name, agenda.Faded)
 		}
 		for i := range all[1:] {
-			if chosen(t, top, known, keepLonger+time.Duration(i)*time.Second); len(useless()) != len(all)-1-i {
+			if chosen(t, top, known, agenda.Faded+time.Duration(i)*time.Second); len(useless()) != len(all)-1-i {
 				t.Errorf("%s: %d of %d are left after %d seconds, want one fewer each", name, len(useless()), len(all), i)
 			}
 		}
-		chosen(t, top, known, 2*keepLonger)
+		chosen(t, top, known, 2*agenda.Faded)
 		if left := useless(); len(left) != 1 || left[0] != busy {
 			t.Errorf("%s: left are %q, want %q", name, left, busy)
 		}

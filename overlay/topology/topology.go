@@ -215,17 +215,20 @@ func (t *Topology) DialFailed(now time.Duration, p wire.PeerID, e *directory.Ent
 		t.lose(p)
 	}
 	if e != nil {
-		var p agenda.Pause
-		p.Begin(now, time.Duration(min(max(e.DialFails(), 1), 6))*redialAfter, redialMost)
-		t.retry[e.Index()] = p
+		t.pause(now, e, agenda.Attempt, agenda.Seldom)
 	}
 }
 
 // rest keeps a peer that did not take us, or was given up, from being chosen for a while. The time doubles until it
 // takes us.
 func (t *Topology) rest(now time.Duration, e *directory.Entry) {
+	t.pause(now, e, agenda.Seldom, agenda.Longest)
+}
+
+// pause begins the next pause in which a peer is not chosen: least, or twice the one before, but no more than most.
+func (t *Topology) pause(now time.Duration, e *directory.Entry, least, most time.Duration) {
 	p := t.retry[e.Index()]
-	p.Begin(now, agenda.Seldom, refusedMost)
+	p.Begin(now, least, most)
 	t.retry[e.Index()] = p
 }
 
@@ -251,7 +254,7 @@ func (t *Topology) Removed(index int) {
 
 func (t *Topology) add(now time.Duration, p wire.PeerID, nb neighbour) {
 	t.neighbours[p] = &nb
-	t.due.By(dueSwap, now+keepFor)
+	t.due.By(dueSwap, now+agenda.Attempt)
 }
 
 // lose removes a peer from the neighbours, if it is one.
