@@ -53,7 +53,8 @@ func TestTopKeys(t *testing.T) {
 				now := must(unix.IoctlGetTermios(int(program.Fd()), unix.TCGETS))
 				return *now
 			}
-			top := exec.Command("venn", "top", "--every", "100ms", "--repo", dir)
+			// Whoever runs the tests by nohup ignores SIGHUP, and so would top.
+			top := exec.Command("env", "--default-signal=HUP", "venn", "top", "--every", "100ms", "--repo", dir)
 			top.Stdin, top.Stdout, top.Stderr = program, program, program
 			noErr(t, top.Start())
 			ended := make(chan error, 1)
