@@ -139,7 +139,7 @@ func TestShedBases(t *testing.T) {
 		for _, e := range d.Others() {
 			for _, b := range e.bases {
 				left++
-				oldest = min(oldest, b.until-agenda.Seldom)
+				oldest = min(oldest, b.until-keepBases)
 			}
 		}
 		gone := maxBases*peers - left
