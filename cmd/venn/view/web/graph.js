@@ -400,7 +400,8 @@ export class GraphPage {
     );
     const used = new Map(),
       all = this.scopeShown.kind === "groups";
-    const strength = graph.size > 4000 ? 0.5 : 0.8,
+    const few = Math.min(1, 300 / graph.size), // many thick lines would hide each other
+      strength = 0.5 + 0.3 * few,
       ground = css("--panel");
     const thick = Math.min(3, this.sigma.getDimensions().width / 300); // pixels of a link between equals
     graph.updateEachEdgeAttributes(
@@ -408,7 +409,7 @@ export class GraphPage {
         used.set(a.kind, (used.get(a.kind) ?? 0) + 1);
         a.full = kindColour(a.kind);
         a.color = mix(a.full, ground, strength);
-        a.size = (graph.size > 4000 ? 0.3 : 1) + thick * Math.max(0, a.share) ** 2;
+        a.size = 0.3 + 0.7 * few + thick * Math.max(0, a.share) ** 2;
         a.hidden = !all && this.hidden.has(a.kind);
         return a;
       },
