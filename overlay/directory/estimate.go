@@ -92,7 +92,7 @@ func (e *Entry) setOverlap(own *summary.Prefix, i estimate.Interval, parts int) 
 	}
 }
 
-// outdateOverlap has the overlap estimated again after a new epoch of either side, but seldom.
+// outdateOverlap has the overlap estimated again after a new epoch of either side, but at most once a minute.
 func (e *Entry) outdateOverlap(now time.Duration) {
 	if now >= e.overlapUntil {
 		e.judged, e.overlapUntil = 0, now+agenda.Seldom

@@ -8,7 +8,7 @@ import (
 )
 
 // joinGroup counts an entry in the address group of its record, and returns false if the group is full. If there is no
-// room for an entry with a summary (proven), the origin is left alone for a while.
+// room for an entry with a summary (proven), the origin is left alone for ten minutes.
 func (d *Directory) joinGroup(now time.Duration, e *Entry, r wire.Record, proven bool) bool {
 	if d.mayJoin(e, r, proven) {
 		return true

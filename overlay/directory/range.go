@@ -72,8 +72,8 @@ func (d *Directory) Missed(now time.Duration) bool {
 }
 
 // Lost returns the depth of the widest range around us of which no summary had to go for want of room. Lost summaries
-// count until [Directory.Missed] has reported room, and a while longer. By then the links have announced again what there
-// is, as pending entries.
+// count until [Directory.Missed] has reported room, and half a minute longer. By then the links have announced again what
+// there is, as pending entries.
 func (d *Directory) Lost() int { return d.lost }
 
 // regain resets the lost depth once the links have announced everything again.

@@ -15,7 +15,7 @@ import (
 //
 //   - the first time for an epoch, unless the peer is known to hold as much;
 //   - again when what we hold has doubled since (or is all there is, or has stopped growing), at most once
-//     a beat;
+//     a second;
 //   - to the origin itself, so that it knows that another peer serves its parts.
 //
 // Our own summary is announced to one link at a time (see announceOwn).
@@ -103,8 +103,9 @@ const (
 // holds more parts. The mesh brings the summary to the others.
 //
 // A slow line goes on to the next link while nobody takes the first copy. Once all of the copy is out, it goes on to
-// links that hold no part. At first a slow line tells only faster peers, unless Exchange.equals is set. Where lines have a focus, it also goes on while the line has bytes to spare: peers take
-// small summaries before the first copy of a large one.
+// links that hold no part. For ten seconds a slow line tells only faster peers, unless Exchange.equals is set. Where
+// lines have a focus, it also goes on while the line has bytes to spare: peers take small summaries before the first
+// copy of a large one.
 func (x *Exchange) announceOwn(now time.Duration) (to *link, items []wire.Item) {
 	own := &x.origins[0]
 	if own.Held() == nil || now < x.ownTurn {

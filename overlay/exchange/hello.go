@@ -104,8 +104,8 @@ func (x *Exchange) RecordRoom() int { return int(helloShare * Burst(x.up.rate)) 
 // HelloDue reports whether another hello to a peer is due, because something that the peer acts upon has changed, and
 // with which records. falseMatches, origins and network are the hello's contents. wide is set if our range is far wider
 // than the ranges of others, which then act upon the share of it that we know. Peers choose their ranges by the size of
-// the network, so it is told at once. A peer that hears of more origins than it knows counts itself as incomplete, so a
-// small change is told, too, but seldom.
+// the network, so one that has doubled is told after a second. A peer that hears of more origins than it knows counts
+// itself as incomplete, so a small change of their number is told, too, but once a minute at most.
 func (x *Exchange) HelloDue(now time.Duration, p wire.PeerID, falseMatches float64, origins, network int, wide bool) (with Records, due bool) {
 	l := x.links[p]
 	if since := now - l.saidAt; since < agenda.Patience {

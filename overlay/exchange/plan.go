@@ -121,8 +121,8 @@ func mayAsk(e *origin) bool {
 	return e != nil && e.State() != directory.Foreign && !e.ask.open()
 }
 
-// quietFor returns the time for which an origin without offers is passed over, unless somebody announces more of it. One
-// held whole is passed over for longer.
+// quietFor returns the time for which an origin without offers is passed over, unless somebody announces more of it: a
+// second, and a minute if the origin is held whole.
 func quietFor(e *origin) time.Duration {
 	if p := e.Newest(); p != nil && (p.Parts() == p.Plan().Parts() || e.Covered()) && !e.newerThan.After(p.Header().Epoch) {
 		return agenda.Seldom

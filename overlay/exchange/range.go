@@ -75,8 +75,8 @@ func (x *Exchange) Meeting() (out []wire.PeerID) {
 	return out
 }
 
-// UsualDepth returns the median depth of the ranges that linked peers want to hear of. It is 0 while few have said
-// hello.
+// UsualDepth returns the median depth of the ranges that linked peers want to hear of. It is 0 while fewer than
+// space.Boasters have said hello: a boaster could decide it.
 func (x *Exchange) UsualDepth() int {
 	var depths []int
 	for _, l := range x.order {
@@ -91,8 +91,8 @@ func (x *Exchange) UsualDepth() int {
 	return depths[(len(depths)-1)/2]
 }
 
-// Networks returns the numbers of origins in the whole network that linked peers estimate; none from few
-// links.
+// Networks returns the numbers of origins in the whole network that linked peers estimate; none from fewer
+// than space.Boasters.
 func (x *Exchange) Networks() []float64 {
 	var out []float64
 	for _, l := range x.order {

@@ -59,9 +59,9 @@ const (
 	// fewAlike is the number of similar peers below which a peer looks often for more at a meeting place. From fewAlike
 	// similar peers on, gossip is faster.
 	fewAlike = 16
-	// firstLookups is the number of lookups that follow each other soon: peers that come early meet nobody. After each
-	// further lookup the wait doubles, up to lastRound. A peer with fewAlike similar peers waits longer after its first
-	// lookup, and doubles that wait after each further one.
+	// firstLookups is the number of lookups that follow each other after ten seconds: peers that come early meet nobody.
+	// After each further lookup the wait doubles, up to lastRound. A peer with fewAlike similar peers waits ten minutes
+	// after its first lookup, and doubles that wait after each further one.
 	firstLookups = 6
 	// mostHops is the largest number of peers asked in one lookup.
 	mostHops = 4

@@ -21,8 +21,8 @@ const (
 	maxTold = 256
 )
 
-// keep holds an item of an unknown epoch for a while. If there is no room, the link with the most items loses its oldest
-// one. So no link keeps the items of others out.
+// keep holds an item of an unknown epoch for four seconds. If there is no room, the link with the most items loses its
+// oldest one. So no link keeps the items of others out.
 func (m *Machine) keep(from wire.PeerID, it wire.TailItem) {
 	m.early = slices.DeleteFunc(m.early, func(e early) bool { return m.now >= e.until })
 	if it.Number == 0 || len(it.Tails) > wire.MaxItemTails {

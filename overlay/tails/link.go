@@ -144,7 +144,7 @@ func (m *Machine) serve(p wire.PeerID, l *link) {
 }
 
 // mostPulse is the longest pause between two pulses: messages that tell the number of our own tails, in case one was lost.
-// A link that heard a new state hears it again soon.
+// A link that heard a new state hears it again within half a minute.
 const mostPulse = 30 * time.Minute
 
 // outdated asks a link for the state of its tails.
