@@ -130,7 +130,7 @@ var misbehaviours = []misbehaviour{
 
 // TestEveryProtocolIsAbused: what strangers do in TestStrangersLeaveHalf covers every protocol that a node serves.
 func TestEveryProtocolIsAbused(t *testing.T) {
-	ids := append(slices.Collect(maps.Keys(newNode(t, WithIntersect()).handlers())), PubsubID)
+	ids := append(slices.Collect(maps.Keys(newNode(t, WithJoins()).handlers())), PubsubID)
 	for _, id := range ids {
 		if !slices.ContainsFunc(misbehaviours, func(m misbehaviour) bool { return m.on == id }) {
 			t.Errorf("nobody abuses %s", id)
@@ -186,7 +186,7 @@ func TestStrangersLeaveHalf(t *testing.T) {
 // strangersShare returns the shares of an honest stranger's questions and of an honest link's finds that succeed while
 // k identities do all that they can.
 func strangersShare(t *testing.T, k int, work float64) (stranger, link float64) {
-	n := nodeOn(t, limitedHost(t, 1+k/64), WithIntersect(), WithLimits(limits.Limits{Work: work}))
+	n := nodeOn(t, limitedHost(t, 1+k/64), WithJoins(), WithLimits(limits.Limits{Work: work}))
 	keys := keysOf("held", 20)
 	add(t, n, keys...)
 	friend, honest := newNode(t), hostIn(t, 200)

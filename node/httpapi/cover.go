@@ -56,12 +56,12 @@ func (a *api) cover(w http.ResponseWriter, r *http.Request) error {
 	here := *host.InfoFromHost(a.Node.Host())
 	end := CoverEnd{End: "done", Asked: len(keys)}
 	write := lines(w)
-	for share, err := range a.Node.Shares(r.Context(), keys, top) {
+	for found, err := range a.Node.Cover(r.Context(), keys, top) {
 		if err != nil {
 			return err
 		}
-		c := Cover{Peer: share.Provider.ID.String(), Addresses: Addresses(share.Provider, here), Keys: make([]string, len(share.Keys))}
-		for i, k := range share.Keys {
+		c := Cover{Peer: found.Provider.ID.String(), Addresses: Addresses(found.Provider, here), Keys: make([]string, len(found.Keys))}
+		for i, k := range found.Keys {
 			c.Keys[i] = FormatKey(keys[k])
 		}
 		end.Covered += len(c.Keys)

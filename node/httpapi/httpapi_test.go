@@ -51,7 +51,7 @@ func add(t *testing.T, n *node.Node, keys ...string) {
 // two returns two nodes that know each other's summary; the second holds "there" and a CID.
 func two(t *testing.T) (here, there *node.Node) {
 	t.Helper()
-	here, there = newNode(t), newNode(t, node.WithIntersect())
+	here, there = newNode(t), newNode(t, node.WithJoins())
 	add(t, here, "here", "both")
 	add(t, there, "there", "both", someCID)
 	if err := here.Connect(t.Context(), *host.InfoFromHost(there.Host())); err != nil {

@@ -36,7 +36,7 @@ func (a *api) join(w http.ResponseWriter, r *http.Request) error {
 		peers = append(peers, a.Node.ID())
 	}
 	begun := time.Now()
-	keys, report, err := a.Node.Intersect(r.Context(), peers...)
+	keys, report, err := a.Node.Join(r.Context(), peers...)
 	if err != nil {
 		return err
 	}

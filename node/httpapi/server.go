@@ -399,7 +399,7 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 		status = f.status
 	case errors.Is(err, node.ErrUnknown):
 		status = http.StatusNotFound
-	case errors.Is(err, node.ErrNoIntersect):
+	case errors.Is(err, node.ErrNoJoins):
 		status = http.StatusConflict
 	case errors.Is(err, node.ErrKey), errors.Is(err, ErrKeyText):
 		status = http.StatusBadRequest

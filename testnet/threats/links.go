@@ -248,7 +248,7 @@ func (c *cast) joinWith(ctx context.Context, n *node.Node, size wire.JoinSize, a
 		answer(s, r, &taken)
 	})
 	check(evil.Connect(ctx, *host.InfoFromHost(n.Host())))
-	if _, _, err := n.Intersect(ctx, n.ID(), evil.ID()); err == nil {
+	if _, _, err := n.Join(ctx, n.ID(), evil.ID()); err == nil {
 		check(errors.New("the join succeeds"))
 	}
 	return float64(taken.Load()) / (1 << 20)

@@ -256,7 +256,7 @@ func (d *daemon) openNode(ctx context.Context) (err error) {
 		opts = append(opts, node.WithPreviousSeed(d.cfg.Network.PreviousSeed, until))
 	}
 	if d.cfg.Content.Joins {
-		opts = append(opts, node.WithIntersect())
+		opts = append(opts, node.WithJoins())
 	}
 	d.node, err = node.New(d.host, opts...)
 	if err != nil {

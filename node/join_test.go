@@ -19,7 +19,7 @@ func TestJoin(t *testing.T) {
 	t.Parallel()
 	var nodes [3]*Node
 	for i := range nodes {
-		nodes[i] = newNode(t, WithIntersect())
+		nodes[i] = newNode(t, WithJoins())
 		add(t, nodes[i], keysOf("of all", 300)...)
 		add(t, nodes[i], keysOf(nodes[i].ID().String(), 20_000)...)
 	}
@@ -37,7 +37,7 @@ func TestJoin(t *testing.T) {
 		{[]peer.ID{nodes[1].ID(), nodes[2].ID()}, want},
 		{[]peer.ID{nodes[0].ID(), nodes[1].ID()}, append(slices.Clone(want), []byte("of two"))},
 	} {
-		got, report, err := nodes[0].Intersect(t.Context(), c.peers...)
+		got, report, err := nodes[0].Join(t.Context(), c.peers...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,22 +53,22 @@ func TestJoin(t *testing.T) {
 
 func TestJoinRefused(t *testing.T) {
 	a, b := newNode(t), newNode(t)
-	if _, _, err := a.Intersect(t.Context(), b.ID()); !errors.Is(err, ErrUnknown) {
+	if _, _, err := a.Join(t.Context(), b.ID()); !errors.Is(err, ErrUnknown) {
 		t.Errorf("with a stranger: %v", err)
 	}
 	connect(t, a, b)
-	if _, _, err := a.Intersect(t.Context(), b.ID()); !errors.Is(err, ErrNoIntersect) {
+	if _, _, err := a.Join(t.Context(), b.ID()); !errors.Is(err, ErrNoJoins) {
 		t.Errorf("with a peer that takes no part: %v", err)
 	}
 	bare := newNode(t, WithKeys(struct{ keystore.Keys }{&keystore.Memory{}}))
-	if _, _, err := bare.Intersect(t.Context(), bare.ID()); !errors.Is(err, ErrNoList) {
+	if _, _, err := bare.Join(t.Context(), bare.ID()); !errors.Is(err, ErrNoList) {
 		t.Errorf("with keys that cannot be listed: %v", err)
 	}
 }
 
 // TestHostileJoin sends what no peer should: it is refused, counted, and the node goes on.
 func TestHostileJoin(t *testing.T) {
-	n := newNode(t, WithIntersect())
+	n := newNode(t, WithJoins())
 	add(t, n, []byte("k"))
 	r := newRaw(t, n)
 	p := bloom.Params{BlockBits: 64, Blocks: 1, Hashes: 1}
@@ -96,7 +96,7 @@ func TestHostileJoin(t *testing.T) {
 
 // TestSlowJoin: a peer that begins joins and does not go on leaves a place to another at once.
 func TestSlowJoin(t *testing.T) {
-	a, b, slow := newNode(t, WithIntersect()), newNode(t), newNode(t)
+	a, b, slow := newNode(t, WithJoins()), newNode(t), newNode(t)
 	add(t, a, keysOf("k", 10)...)
 	connect(t, b, a)
 	connect(t, slow, a)

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// MaxCoverKeys is the largest number of keys of one call of Shares.
+	// MaxCoverKeys is the largest number of keys of one call of Cover.
 	MaxCoverKeys = 1 << 16
 	maxClaims    = 1 << 22 // most matches of all keys with all summaries
 	coverKeys    = 64      // keys matched in one turn of the loop, which must not stand still for long
@@ -27,21 +27,21 @@ const (
 // memory.
 var ErrMatches = errors.New("node: too many matches, ask for fewer keys at once")
 
-// Share is one of few peers that together hold many keys.
-type Share struct {
+// Cover is one of few peers that together hold many keys.
+type Cover struct {
 	Provider peer.AddrInfo
-	Keys     []int // numbers of the keys that it has confirmed and that no earlier Share has, ascending
+	Keys     []int // numbers of the keys that it has confirmed and that no earlier Cover has, ascending
 }
 
-// Shares looks for at most k peers that together hold as many of the keys as possible. It yields them in the order of
+// Cover looks for at most k peers that together hold as many of the keys as possible. It yields them in the order of
 // the keys that they add (see package cover). Every key was confirmed. It goes by the summaries that the node holds:
 // nothing is forwarded. An error comes last: ErrKey, ErrMatches, ErrClosed, ctx's. It costs two messages for each peer
 // and batch of keys. It gives up when four peers for each one wanted hold none of the keys that they claim. With k
 // below 1 it yields nobody; there may be MaxCoverKeys keys, each of 1 to wire.MaxKey bytes.
-func (n *Node) Shares(ctx context.Context, keys [][]byte, k int) iter.Seq2[Share, error] {
-	return func(yield func(Share, error) bool) {
+func (n *Node) Cover(ctx context.Context, keys [][]byte, k int) iter.Seq2[Cover, error] {
+	return func(yield func(Cover, error) bool) {
 		if err := cmp.Or(checkCover(keys), ctx.Err()); err != nil {
-			yield(Share{}, err)
+			yield(Cover{}, err)
 			return
 		}
 		ctx, cancel := context.WithCancel(ctx)
@@ -49,7 +49,7 @@ func (n *Node) Shares(ctx context.Context, keys [][]byte, k int) iter.Seq2[Share
 		defer context.AfterFunc(n.ctx, cancel)()
 		claims, err := n.claims(ctx, keys)
 		if err != nil {
-			yield(Share{}, err)
+			yield(Cover{}, err)
 			return
 		}
 		c := cover.New(len(keys))
@@ -65,10 +65,10 @@ func (n *Node) Shares(ctx context.Context, keys [][]byte, k int) iter.Seq2[Share
 			held := n.confirmAll(ctx, claims[i], keys, asked)
 			switch {
 			case n.ctx.Err() != nil:
-				yield(Share{}, context.Cause(n.ctx))
+				yield(Cover{}, context.Cause(n.ctx))
 				return
 			case ctx.Err() != nil:
-				yield(Share{}, ctx.Err())
+				yield(Cover{}, ctx.Err())
 				return
 			case len(held) == 0: // unreachable, or its summary was wrong
 				misses--
@@ -77,7 +77,7 @@ func (n *Node) Shares(ctx context.Context, keys [][]byte, k int) iter.Seq2[Share
 			for _, key := range held {
 				c.Covered(key)
 			}
-			if k--; !yield(Share{n.addrInfo(claims[i].record), held}, nil) {
+			if k--; !yield(Cover{n.addrInfo(claims[i].record), held}, nil) {
 				return
 			}
 		}

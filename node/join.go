@@ -19,15 +19,15 @@ import (
 )
 
 var (
-	// ErrNoIntersect says that a peer takes no part in joins.
-	ErrNoIntersect = errors.New("node: peer takes no part in joins (its content.joins is off, or it has no WithIntersect)")
+	// ErrNoJoins says that a peer takes no part in joins.
+	ErrNoJoins = errors.New("node: peer takes no part in joins (its content.joins is off, or it has no WithJoins)")
 	// ErrNoList says that the node's key store cannot list its keys.
 	ErrNoList = errors.New("node: the key store cannot list keys")
 )
 
-// WithIntersect has the node take part in the joins of others. A peer that asks for a join can learn all keys, which a
+// WithJoins has the node take part in the joins of others. A peer that asks for a join can learn all keys, which a
 // summary does not give away. The store must be a keystore.Lists. Default: the node takes part only in its own joins.
-func WithIntersect() Option {
+func WithJoins() Option {
 	return func(c *config) error { c.joins = true; return nil }
 }
 
@@ -41,12 +41,12 @@ const (
 	maxJoinNew  = 1 << 16 // most keys that a peer may claim beyond twice the number in its summary
 )
 
-// Intersect finds the keys that all of some peers hold, exactly, in increasing order: the chained Bloom join of package
+// Join finds the keys that all of some peers hold, exactly, in increasing order: the chained Bloom join of package
 // join, over streams. The node's own id among the peers stands for its own keys. The peers' sets are not moved, only
 // filters of them and the keys that probably are in all. These bytes are outside the budget for summaries. The errors:
-// ErrUnknown for a peer that is not connected and not known by its summary, ErrNoIntersect, ErrNoList,
+// ErrUnknown for a peer that is not connected and not known by its summary, ErrNoJoins, ErrNoList,
 // join.ErrNoSources without peers, ErrClosed, ctx's.
-func (n *Node) Intersect(ctx context.Context, peers ...peer.ID) ([][]byte, join.Report, error) {
+func (n *Node) Join(ctx context.Context, peers ...peer.ID) ([][]byte, join.Report, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(n.ctx, cancel)()
@@ -171,7 +171,7 @@ func (s *remoteSet) ask(ctx context.Context, r wire.JoinRequest, message []byte,
 		}
 	})
 	if got, known := s.n.host.Peerstore().SupportsProtocols(s.peer, s.n.versions(JoinID)...); !opened && known == nil && len(got) == 0 {
-		return fmt.Errorf("%w: %s", ErrNoIntersect, s.peer)
+		return fmt.Errorf("%w: %s", ErrNoJoins, s.peer)
 	}
 	return err
 }

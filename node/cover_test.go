@@ -27,31 +27,31 @@ func TestCover(t *testing.T) {
 	}
 	var got []peer.ID
 	var counts []int
-	for share, err := range seeker.Shares(t.Context(), keys, 3) {
+	for part, err := range seeker.Cover(t.Context(), keys, 3) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(share.Provider.Addrs) == 0 {
-			t.Errorf("%v has no addresses", share.Provider.ID)
+		if len(part.Provider.Addrs) == 0 {
+			t.Errorf("%v has no addresses", part.Provider.ID)
 		}
-		got, counts = append(got, share.Provider.ID), append(counts, len(share.Keys))
+		got, counts = append(got, part.Provider.ID), append(counts, len(part.Keys))
 	}
 	if !slices.Equal(got, []peer.ID{most.ID(), rest.ID()}) || !slices.Equal(counts, []int{70, 20}) {
 		t.Errorf("%v with %v keys, want %v and %v with 70 and 20", got, counts, most.ID(), rest.ID())
 	}
 	all := 0
-	for share, err := range seeker.Shares(t.Context(), keys, math.MaxInt) {
+	for part, err := range seeker.Cover(t.Context(), keys, math.MaxInt) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all += len(share.Keys)
+		all += len(part.Keys)
 	}
 	if all != 90 {
 		t.Errorf("as many peers as there are cover %d keys, want 90", all)
 	}
-	for share, err := range seeker.Shares(t.Context(), keys, 1) {
-		if err != nil || share.Provider.ID != most.ID() {
-			t.Errorf("one peer: %v, %v", share, err)
+	for part, err := range seeker.Cover(t.Context(), keys, 1) {
+		if err != nil || part.Provider.ID != most.ID() {
+			t.Errorf("one peer: %v, %v", part, err)
 		}
 	}
 }
@@ -71,20 +71,20 @@ func TestBadCovers(t *testing.T) {
 		{"a context that is over", ended, keysOf("k", 10), context.Canceled},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for share, err := range n.Shares(c.ctx, c.keys, 3) {
+			for part, err := range n.Cover(c.ctx, c.keys, 3) {
 				if !errors.Is(err, c.want) {
-					t.Errorf("%v, %v, want %v", share, err, c.want)
+					t.Errorf("%v, %v, want %v", part, err, c.want)
 				}
 				return
 			}
 			t.Error("no error")
 		})
 	}
-	for share, err := range n.Shares(t.Context(), keysOf("k", 200), 3) {
-		t.Error(fmt.Sprint("somebody, where nobody is: ", share, err))
+	for part, err := range n.Cover(t.Context(), keysOf("k", 200), 3) {
+		t.Error(fmt.Sprint("somebody, where nobody is: ", part, err))
 	}
 	_ = n.Close()
-	for _, err := range n.Shares(t.Context(), keysOf("k", 1), 3) {
+	for _, err := range n.Cover(t.Context(), keysOf("k", 1), 3) {
 		if !errors.Is(err, ErrClosed) {
 			t.Errorf("%v, want %v", err, ErrClosed)
 		}
