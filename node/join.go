@@ -179,7 +179,7 @@ func (s *remoteSet) ask(ctx context.Context, r wire.JoinRequest, message []byte,
 // sendPieces sends the message of a filter in pieces, the last one marked final. It sends nothing for an empty message.
 func sendPieces(s *streams.Stream, message []byte) error {
 	for len(message) > 0 {
-		k := min(len(message), wire.MaxPieceData)
+		k := min(len(message), wire.MaxBatch)
 		p := wire.JoinPiece{Filter: message[:k], Final: k == len(message)}
 		if err := s.SendWithin(p.Append(nil), streams.TransferTime); err != nil {
 			return err
@@ -239,7 +239,7 @@ func (n *Node) serveJoin(s *streams.Stream, r wire.JoinRequest) error {
 
 // serveMatching reads a filter and sends the keys in it, as they are found.
 func serveMatching(ctx context.Context, s *streams.Stream, set join.Listing, r wire.JoinRequest) error {
-	message := make([]byte, 0, min(r.Filter, wire.MaxPieceData))
+	message := make([]byte, 0, min(r.Filter, wire.MaxBatch))
 	for len(message) < r.Filter {
 		p, err := receivePiece(s)
 		if err != nil {
@@ -258,7 +258,7 @@ func serveMatching(ctx context.Context, s *streams.Stream, set join.Listing, r w
 		return s.SendWithin(p.Append(nil), streams.TransferTime)
 	}
 	err := set.Matching(ctx, r.Params, message, func(key []byte) error {
-		if size += 3 + len(key); size > wire.MaxPieceData {
+		if size += 3 + len(key); size > wire.MaxBatch {
 			if err := flush(false); err != nil {
 				return err
 			}

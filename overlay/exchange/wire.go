@@ -6,10 +6,10 @@ import (
 
 // Sizes that the planner reckons with before there is a message, in bytes. A message that is sent counts by its [Cost].
 const (
-	rpcOverhead = 80       // a pubsub message around a catalogue or parts: topic, group, lengths
-	itemBytes   = 20       // a line of a catalogue
-	runOverhead = 48       // a message of parts, without header, record and the parts
-	maxRunBytes = 64 << 10 // parts in one message, unless a single part is larger
+	rpcOverhead = 80            // a pubsub message around a catalogue or parts: topic, group, lengths
+	itemBytes   = 20            // a line of a catalogue
+	runOverhead = 48            // a message of parts, without header, record and the parts
+	maxRunBytes = wire.MaxBatch // parts in one message, unless a single part is larger
 
 	// HelloRoom is the largest size of a hello without records, in bytes.
 	HelloRoom = 64

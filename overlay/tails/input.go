@@ -8,9 +8,6 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// maxMessage is about the largest size of a message, in bytes.
-const maxMessage = 32 << 10
-
 // Changed carries the fingerprints that the node's collection gained and lost since the last Changed or Published.
 type Changed struct{ Added, Removed []summary.Fingerprint }
 

@@ -115,7 +115,7 @@ func (m *Machine) serve(p wire.PeerID, l *link) {
 	if !m.ripe(l) || m.now < l.wrote+m.Pace() || m.cfg.Sending(p) {
 		return
 	}
-	room := min(m.cfg.Room(p), maxMessage) - messageBytes
+	room := min(m.cfg.Room(p), wire.MaxTails) - messageBytes
 	turns := m.turns(l)
 	items := make([]wire.TailItem, 0, min(len(turns), wire.MaxTailItems))
 	bytes := messageBytes

@@ -11,8 +11,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// MaxTailChange is the most fingerprints of a tail, added and removed.
-const MaxTailChange = 1024
+// MaxTailChange is the most fingerprints of a tail, added and removed: each takes more than a byte.
+const MaxTailChange = wire.MaxTail
 
 // Tail holds the fingerprints that a collection gained and lost between two moments of an epoch. It leads from state
 // From to state Number. State 0 is the epoch's summary itself. A tail with an earlier From replaces those between; a

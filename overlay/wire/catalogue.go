@@ -9,11 +9,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/group"
 )
 
-const (
-	MaxItems     = 4096                                      // most items in a catalogue
-	MaxCatalogue = MaxItems*(groupBytes+3+3+givenBytes) + 40 // most bytes of a catalogue
-)
-
 // Item is one line of a catalogue, about one epoch of one origin. The sender holds its first Have parts, and asks
 // the receiver for parts Have to Want-1. With Want 0 it asks for nothing. The sender may name a base in Given, if
 // it asks: a summary of any origin that the sender holds, an earlier epoch or a similar one. The receiver may code
@@ -29,8 +24,6 @@ type Given struct {
 	Group group.ID
 	Parts uint16
 }
-
-const givenBytes = groupBytes + 2
 
 // append appends g to b, in givenBytes bytes.
 func (g Given) append(b []byte) []byte {
@@ -102,9 +95,9 @@ func ParseCatalogue(b []byte) (Catalogue, error) {
 		case 1:
 			groups = d.bytes(0, MaxItems*groupBytes)
 		case 2:
-			have = d.bytes(0, MaxItems*3)
+			have = d.bytes(0, MaxItems*binary.MaxVarintLen16)
 		case 3:
-			want = d.bytes(0, MaxItems*3)
+			want = d.bytes(0, MaxItems*binary.MaxVarintLen16)
 		case 6:
 			given = d.bytes(0, MaxItems*givenBytes)
 		}

@@ -2,13 +2,6 @@ package wire
 
 import "fmt"
 
-const (
-	MaxKey        = 1024                // most bytes of a key
-	MaxHaveKeys   = 256                 // most keys in a HaveRequest
-	MaxHave       = 64 << 10            // most bytes of a HaveRequest
-	MaxHaveAnswer = 128 + MaxHaveKeys/8 // most bytes of a HaveAnswer
-)
-
 // HaveFits returns the number of keys, from the first on, that fit into one HaveRequest. It is at least one if
 // there are keys and the first has at most MaxKey bytes.
 func HaveFits(keys [][]byte) int {

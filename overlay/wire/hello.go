@@ -6,11 +6,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/space"
 )
 
-const (
-	MaxHello        = 36 << 10 // most bytes of a Hello
-	MaxHelloRecords = 16       // most records in a Hello
-)
-
 // Hello tells the peer at the other end of a link the sender's state. Both ends send it when the link opens, and
 // after changes.
 type Hello struct {

@@ -6,15 +6,6 @@ import (
 	"github.com/venn-p2p/venn/summary/bloom"
 )
 
-const (
-	MaxJoinRequest = 128      // most bytes of a JoinRequest
-	MaxJoinPiece   = 66 << 10 // most bytes of a JoinPiece
-	MaxPieceData   = 64 << 10 // most bytes of data in a JoinPiece: of the filter, or of the keys with their lengths
-	MaxJoinBits    = 1 << 28  // most bits of a filter, whatever sizes the sources claim for their sets
-	maxHashes      = 1 << 10  // hash functions of a filter, at most; Params.Check has the exact limit
-	MaxJoinFilter  = 40 << 20 // most bytes of a filter's message: the filter's bits, and what the coding may add
-)
-
 // JoinRequest asks a join.Source for one of three things. With zero Params it asks for the size of the set. With
 // Params and without Filter it asks for a filter of the set. With both it asks for the keys in the filter that
 // follows in pieces.
@@ -46,9 +37,9 @@ func ParseJoinRequest(b []byte) (r JoinRequest, err error) {
 		case 1:
 			r.Params.BlockBits = d.uint(MaxJoinBits)
 		case 2:
-			r.Params.Blocks = d.int(maxHashes)
+			r.Params.Blocks = d.int(math.MaxInt32)
 		case 3:
-			r.Params.Hashes = d.int(maxHashes)
+			r.Params.Hashes = d.int(math.MaxInt32)
 		case 4:
 			r.Params.Hasher.K0 = d.fixed64()
 		case 5:
@@ -85,7 +76,7 @@ type JoinPiece struct {
 	Final  bool     // this is the last piece
 }
 
-// Append appends the piece. The Filter must have at most MaxPieceData bytes, and so must the keys with their
+// Append appends the piece. The Filter must have at most MaxBatch bytes, and so must the keys with their
 // lengths.
 func (p JoinPiece) Append(b []byte) []byte { return appendTo(b, p) }
 
@@ -112,9 +103,9 @@ func ParseJoinPiece(b []byte) (p JoinPiece, err error) {
 		case 2:
 			p.Set.Bytes = d.int(math.MaxInt)
 		case 3:
-			p.Filter = d.bytes(1, MaxPieceData)
+			p.Filter = d.bytes(1, MaxBatch)
 		case 4:
-			p.Keys = append(p.Keys, d.element(len(p.Keys), MaxPieceData/3, 1, MaxKey))
+			p.Keys = append(p.Keys, d.element(len(p.Keys), MaxBatch/3, 1, MaxKey))
 		case 5:
 			p.Final = d.bool()
 		}

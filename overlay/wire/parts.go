@@ -1,22 +1,12 @@
 package wire
 
 import (
-	"math"
 	"slices"
 
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
-)
-
-const (
-	MaxPartsRequest = 96             // most bytes of a PartsRequest
-	MaxParts        = 512 << 10      // most bytes of a Parts on a stream
-	MaxPartsRPC     = 136 << 10      // most bytes of a Parts in pubsub
-	MaxSample       = 4 << 10        // most bytes of a Parts in an ordinary pubsub message
-	MaxPart         = math.MaxUint16 // highest number of a part, and most parts of a summary
-	groupBytes      = len(group.ID{})
 )
 
 // PartsRequest asks for parts First to End-1 of a group. The answer may have fewer.

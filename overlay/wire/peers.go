@@ -9,14 +9,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/space"
 )
 
-const (
-	MaxIntroduction = MaxSample + MaxRecord                                 // bytes of a summary in an Inquiry or in Names
-	MaxInquiry      = MaxLacks + MaxKnown*knownBytes + MaxIntroduction + 64 // most bytes of an Inquiry
-	MaxNames        = MaxNamed*(MaxRecord+8) + MaxSimilar*(MaxIntroduction+8) + 64
-
-	knownBytes = 6 // bytes of a KnownOrigin
-)
-
 // Inquiry asks a peer to name other peers: some near the asker, some of ranges in which the asker has no contact,
 // and the ones most similar to the asker.
 type Inquiry struct {
@@ -53,16 +45,6 @@ type Named struct {
 	Record Record
 	Depth  int // depth of the peer's range, as far as known
 }
-
-const (
-	// MaxKnown is the most origins in the Known of an [Inquiry].
-	MaxKnown = 96
-	// MaxNamed is the most peers in the Peers of a [Names]. MaxSimilar is the most summaries in its Similar.
-	MaxNamed   = 16
-	MaxSimilar = 8
-	// MaxLacks is the most bytes in the Lacks of an [Inquiry].
-	MaxLacks = 1 << space.MaxBits / 8
-)
 
 // Append appends the message to b. Known must be sorted by place, and have each place once.
 func (q Inquiry) Append(b []byte) []byte { return appendTo(b, q) }

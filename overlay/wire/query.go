@@ -9,15 +9,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/space"
 )
 
-const (
-	MaxQuery         = 1536                              // most bytes of a Query
-	MaxAnswerRecords = 64                                // most records in an Answer
-	MaxAnswer        = 136 << 10                         // most bytes of an Answer
-	MaxVisited       = 64                                // most marks of visited peers in a Query; the latest are kept
-	MaxHops          = math.MaxUint8                     // most times that a query is forwarded
-	MaxWithin        = math.MaxUint32 * time.Millisecond // most time that a query may have left
-)
-
 // Kind is the kind of a question on the query protocol.
 type Kind uint8
 

@@ -8,12 +8,6 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-const (
-	MaxPeer     = 64   // most bytes of a peer id
-	MaxEnvelope = 1024 // most bytes of a signed header
-	MaxRecord   = 2048 // most bytes of a signed PeerRecord
-)
-
 // PeerID names a peer. The driver defines its bytes; here they are only compared.
 type PeerID string
 
@@ -30,9 +24,6 @@ func RecordOf(envelope []byte) Record {
 	id, _ := summary.Signer(envelope)
 	return Record{PeerID(id), envelope}
 }
-
-// maxRecordField bounds the bytes of an encoded Record, with its tag and length.
-const maxRecordField = MaxPeer + MaxRecord + 16
 
 // fields writes the peer only where the envelope does not begin with its key.
 func (r Record) fields(w *writer) {

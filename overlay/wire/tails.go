@@ -10,14 +10,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/group"
 )
 
-const (
-	MaxTails     = 64 << 10     // most bytes of a message of tails
-	MaxTailItems = 256          // most items in a message of tails
-	MaxItemTails = 32           // most tails in an item
-	MaxTail      = 1024         // most bytes of a signed tail
-	maxTailItem  = MaxTails - 4 // most bytes of an item
-)
-
 // TailItem is one line of a message of tails. It tells which of an origin's tails the sender holds, and carries
 // tails that the receiver lacks. An item without tails also tells from whom the sender gets the origin's tails:
 // Direct, Fed, Wants, or none set.
@@ -120,7 +112,7 @@ func ParseTails(b []byte) (Tails, error) {
 		if d.num != 1 {
 			continue
 		}
-		b := d.element(len(items), MaxTailItems, 1, maxTailItem)
+		b := d.element(len(items), MaxTailItems, 1, MaxTails)
 		if d.err != nil {
 			break
 		}
@@ -140,7 +132,7 @@ func ParseTails(b []byte) (Tails, error) {
 
 // parseTailItem decodes one item. The error matches ErrLater if the item has no group, but fields unknown here.
 func parseTailItem(b []byte) (it TailItem, err error) {
-	d := decode("tails of an origin", b, maxTailItem)
+	d := decode("tails of an origin", b, MaxTails)
 	for d.next() {
 		switch d.num {
 		case 1:

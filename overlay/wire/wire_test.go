@@ -19,6 +19,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/summary/bloom"
 )
@@ -160,6 +161,45 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
+// TestLargestMessages: a message that is full in every list and every field is within the limit of its bytes.
+func TestLargestMessages(t *testing.T) {
+	long := func(n int) []byte { return bytes.Repeat([]byte{0xff}, n) }
+	record := Record{PeerID(long(MaxPeer)), long(MaxRecord)}
+	for name, c := range map[string]struct {
+		m     Message
+		limit int
+	}{
+		"hello": {Hello{
+			Up: math.MaxUint64, Down: math.MaxUint64, Measured: math.MaxUint64, FalseMatches: 1, Origins: math.MaxInt32, Neighbour: true,
+			Full: true, Tails: true, Again: true, New: true, Parted: true, Session: 1, Depth: space.MaxDepth, Network: math.MaxInt32,
+			Seed: math.MaxUint32, Format: math.MaxUint8, Records: slices.Repeat([]Record{record}, MaxHelloRecords),
+		}, MaxHello},
+		"query": {Query{
+			Kind: Search, Mode: All, Nonce: 1, Origin: record.Peer, Key: long(MaxKey), Want: math.MaxInt32, Budget: math.MaxInt32, Within: MaxWithin,
+			Hops: MaxHops, Visited: slices.Repeat([]uint32{math.MaxUint32}, MaxVisited), Fresh: MaxWithin,
+		}, MaxQuery},
+		"answer": {Answer{
+			Records: slices.Repeat([]Record{record}, MaxAnswerRecords), Messages: math.MaxInt32, Final: true, Depth: space.MaxDepth, AsOf: MaxWithin,
+		}, MaxAnswer},
+		"inquiry": {Inquiry{
+			Depth: space.MaxDepth, Near: true, Nearer: true, Meet: math.MaxUint64, Lacks: long(MaxLacks), Least: math.MaxUint16,
+			Known: make([]KnownOrigin, MaxKnown), Own: []Parts{{Delta: long(MaxIntroduction - 4)}},
+		}, MaxInquiry},
+		"names": {Names{
+			Depth: space.MaxDepth, Peers: slices.Repeat([]Named{{Record: record}}, MaxNamed),
+			Similar: slices.Repeat([]Parts{{Delta: long(MaxIntroduction - 4)}}, MaxSimilar),
+		}, MaxNames},
+		"parts request": {PartsRequest{First: MaxPart - 1, End: MaxPart, Given: Given{Parts: MaxPart}}, MaxPartsRequest},
+		"have answer":   {make(HaveAnswer, MaxHaveKeys), MaxHaveAnswer},
+		"join request":  {JoinRequest{bloom.Params{BlockBits: MaxJoinBits, Blocks: 1, Hashes: 1}, MaxJoinFilter}, MaxJoinRequest},
+		"join piece":    {JoinPiece{JoinSize{math.MaxInt32, math.MaxInt}, long(MaxBatch), nil, true}, MaxJoinPiece},
+	} {
+		if n := c.m.Size(); n > c.limit || c.limit-n > (MaxAnswerRecords+1)*room {
+			t.Errorf("%s: %d bytes if full, at most %d are read", name, n, c.limit)
+		}
+	}
+}
+
 // TestLargeNumbers: numbers that the receiver would refuse travel as the largest that it takes.
 func TestLargeNumbers(t *testing.T) {
 	q, err := ParseQuery(Query{Key: []byte("k"), Want: math.MaxInt, Budget: math.MaxInt}.Append(nil))
@@ -263,7 +303,7 @@ func TestRefused(t *testing.T) {
 		{"record without peer", "hello", field(7, field(2, []byte("e"))), ErrMalformed},
 		{"peer of 65 bytes", "hello", field(7, field(1, long(65))), ErrLimit},
 		{"record of 2049 bytes", "hello", field(7, append(field(1, []byte("p")), field(2, long(2049))...)), ErrLimit},
-		{"hello of 36 KiB and 1", "hello", long(MaxHello + 1), ErrLimit},
+		{"hello too long", "hello", long(MaxHello + 1), ErrLimit},
 		{"no key", "have-request", nil, ErrMalformed},
 		{"empty key", "have-request", field(1, nil), ErrMalformed},
 		{"257 keys", "have-request", bytes.Repeat(field(1, []byte("k")), 257), ErrLimit},
@@ -299,7 +339,7 @@ func TestRefused(t *testing.T) {
 		{"filter of 2^28+1 bits", "join-request", append(append(varint(1, 1<<27+1), varint(2, 2)...), varint(3, 1)...), ErrLimit},
 		{"filter without hashes", "join-request", append(varint(1, 8), varint(2, 2)...), ErrMalformed},
 		{"filter without params", "join-request", varint(6, 8), ErrMalformed},
-		{"piece of 64 KiB and 1", "join-piece", field(3, long(MaxPieceData+1)), ErrLimit},
+		{"piece of 64 KiB and 1", "join-piece", field(3, long(MaxBatch+1)), ErrLimit},
 		{"empty key in a piece", "join-piece", field(4, nil), ErrMalformed},
 		{"4097 items", "catalogue", field(1, long(4097*16)), ErrLimit},
 	} {

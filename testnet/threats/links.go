@@ -167,9 +167,9 @@ func falseSize(ctx context.Context, defended bool) float64 {
 	defer c.close()
 	n := c.node(nodelab.Without(unless(defended, nodelab.Limits{Claim: nodelab.Unbounded})))
 	return c.joinWith(ctx, n, wire.JoinSize{Keys: 1 << 30, Bytes: 1 << 36}, func(s network.Stream, _ wire.JoinRequest, taken *atomic.Int64) {
-		piece := wire.JoinPiece{Filter: make([]byte, wire.MaxPieceData)}.Append(nil)
+		piece := wire.JoinPiece{Filter: make([]byte, wire.MaxBatch)}.Append(nil)
 		for taken.Load() < mostJunk<<20 && wire.WriteFrame(s, piece) == nil {
-			taken.Add(wire.MaxPieceData)
+			taken.Add(wire.MaxBatch)
 		}
 	})
 }
