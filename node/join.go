@@ -201,9 +201,10 @@ func receivePiece(s *streams.Stream) (wire.JoinPiece, error) {
 // both places gives one up when another peer wants one.
 const joinsAtOnce = 2
 
-// joinPrice is the price of a join: that of listing all keys.
-func (n *Node) joinPrice(wire.JoinRequest) time.Duration {
-	return time.Duration(n.Len()) * admit.Listing
+// joinPrice returns the price of a join: all keys are listed, each is hashed to its positions, and the filter is coded.
+func (n *Node) joinPrice(r wire.JoinRequest) time.Duration {
+	positions := time.Duration(r.Params.Blocks * r.Params.Hashes)
+	return time.Duration(n.Len())*(admit.Listing+positions*admit.Position) + time.Duration(r.Params.Bits()/8)*admit.Coding
 }
 
 // serveJoin answers a request for a join when there is a place for it.

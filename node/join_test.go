@@ -10,6 +10,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/venn-p2p/venn/node/join"
 	"github.com/venn-p2p/venn/node/keystore"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary/bloom"
@@ -91,6 +92,27 @@ func TestHostileJoin(t *testing.T) {
 	}
 	if got, err := r.exchange(n, JoinID, request(wire.JoinRequest{})); err != nil || len(got) == 0 {
 		t.Errorf("afterwards: %x, %v", got, err)
+	}
+}
+
+// TestJoinPrice: who asks for more work pays for it.
+func TestJoinPrice(t *testing.T) {
+	n := newNode(t, WithJoins())
+	add(t, n, keysOf("k", 1000)...)
+	price := func(p bloom.Params) time.Duration { return n.joinPrice(wire.JoinRequest{Params: p}) }
+	sizes := []wire.JoinSize{{Keys: 1000, Bytes: 5000}, {Keys: 1000, Bytes: 5000}}
+	usual := price(join.Plan(sizes, bloom.Hasher{}))
+	for name, p := range map[string]bloom.Params{
+		"many hashes": {Blocks: 1, BlockBits: 1 << 14, Hashes: 1024},
+		"many blocks": {Blocks: 1024, BlockBits: 16, Hashes: 1},
+		"many bits":   {Blocks: 1, BlockBits: wire.MaxJoinBits, Hashes: 1},
+	} {
+		if got := price(p); got < 25*usual {
+			t.Errorf("%s: %v, a usual join costs %v", name, got, usual)
+		}
+	}
+	if size := price(bloom.Params{}); usual > 2*size {
+		t.Errorf("a usual join costs %v, its first question %v", usual, size)
 	}
 }
 

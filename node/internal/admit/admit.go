@@ -28,6 +28,8 @@ const (
 	Signature = 150 * time.Microsecond // verifying a signature of the dearer kinds of keys
 	Inquiry   = time.Millisecond       // naming peers, from all that are known
 	Listing   = time.Microsecond       // listing a key of our own
+	Position  = 50 * time.Nanosecond   // a position of a key in a filter of a join
+	Coding    = 10 * time.Nanosecond   // coding a byte of a filter of a join, empty ones too
 	RPC       = 10 * time.Microsecond  // an RPC of pubsub
 )
 
