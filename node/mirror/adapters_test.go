@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -249,6 +250,7 @@ func TestHuggingFace(t *testing.T) {
 	model, small := some(500_000, 34), []byte(`{"hidden":1}`)
 	sum := fmt.Sprintf("%x", sha256.Sum256(model))
 	var gets, gated int
+	var silent atomic.Bool
 	var mu sync.Mutex
 	cdn := func(w http.ResponseWriter) {
 		mu.Lock()
@@ -259,6 +261,8 @@ func TestHuggingFace(t *testing.T) {
 	hub := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Repo-Commit", strings.Repeat("c", 40))
 		switch {
+		case silent.Load():
+			<-r.Context().Done()
 		case r.URL.Path == "/cdn" && r.Method == http.MethodGet:
 			cdn(w)
 		case r.URL.Path == "/cdn":
@@ -296,6 +300,8 @@ func TestHuggingFace(t *testing.T) {
 	if got := get(t, first.url+secret); got.status != http.StatusUnauthorized || gated < 2 {
 		t.Errorf("a gated file without a token: %d; the hub refused %d times", got.status, gated)
 	}
+	silent.Store(true)
+	get(t, second.url+file).is(t, model)
 	hub.Close()
 	get(t, second.url+file).is(t, model)
 	get(t, second.url+config).is(t, small)

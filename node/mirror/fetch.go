@@ -20,15 +20,14 @@ type times struct {
 	late   time.Duration // longest dial of a stream, and wait for a peer's answer to a probe; the origin may be asked meanwhile
 	silent time.Duration // time without bytes after which a peer is probed, and another may take over its range
 	slow   time.Duration // time without bytes, or with a trickle only, after which a peer that has more is given up
-	origin time.Duration // time without bytes after which any source is given up
+	origin time.Duration // time without bytes after which any source is given up, or the origin's answer to anything
 	gather time.Duration // pause after a small read, so that the small pieces of a slow line become one
-	head   time.Duration // longest wait until the origin's answer about a name begins
 	busy   time.Duration // longest sum of waits for a peer without room, or for an origin that breaks off
 }
 
 var defaultTimes = times{
 	lookup: 80 * time.Millisecond, answer: 400 * time.Millisecond, silent: 400 * time.Millisecond, slow: 5 * time.Second,
-	late: 2 * time.Second, origin: 30 * time.Second, gather: 4 * time.Millisecond, head: time.Minute, busy: 3 * time.Second,
+	late: 2 * time.Second, origin: 30 * time.Second, gather: 4 * time.Millisecond, busy: 3 * time.Second,
 }
 
 const (
@@ -114,7 +113,9 @@ func (f *flight) serve(ctx context.Context, p *source, turn func(*source, time.T
 			return
 		}
 		stop := p.stop
-		f.m.tasks.Run(func() { stop(f.watch(transfer, p, s)) })
+		if p.ID != "" {
+			f.m.tasks.Run(func() { stop(f.watch(transfer, p, s)) })
+		}
 		err = f.take(transfer, p, s)
 		if err != nil && transfer.Err() != nil {
 			err = context.Cause(transfer)
@@ -218,7 +219,7 @@ func (p *source) idle(now time.Time) time.Duration {
 	return now.Sub(p.moved)
 }
 
-// watch returns the reason to end a transfer: its source has died, stalls or is slow. It probes a silent peer, and
+// watch returns the reason to end a peer's transfer: it has died, stalls or is slow. It probes a silent peer, and
 // waits for one that has no more bytes itself. Meanwhile another may take over. It returns nil when ctx ends.
 func (f *flight) watch(ctx context.Context, p *source, s *span) error {
 	t, pause := f.m.times, watchTick
@@ -238,7 +239,7 @@ func (f *flight) watch(ctx context.Context, p *source, s *span) error {
 		switch {
 		case idle >= t.origin:
 			return errWaits
-		case p.ID == "" || idle < t.silent:
+		case idle < t.silent:
 			continue
 		}
 		said, err := f.probe(ctx, p.ID, t.answer, func() {})
@@ -319,13 +320,11 @@ func (f *flight) take(ctx context.Context, p *source, s *span) (err error) {
 	f.mu.Lock()
 	want := *s
 	f.mu.Unlock()
-	moves := func() { f.news(func(now time.Time) { p.moved = now }) } // from now on it can be silent
 	var resp *http.Response
 	if p.ID == "" {
-		moves()
 		resp, err = f.m.askOrigin(ctx, f.want.origin, want)
-	} else {
-		resp, err = f.ask(ctx, p.ID, &want, moves)
+	} else { // once it has a stream, it can be silent
+		resp, err = f.ask(ctx, p.ID, &want, func() { f.news(func(now time.Time) { p.moved = now }) })
 	}
 	if err != nil {
 		return err

@@ -117,12 +117,10 @@ func (q *request) everybody(scope string) bool {
 	if yes, ok := q.open.Get(scope); ok {
 		return yes
 	}
-	ctx, cancel := context.WithTimeout(q.r.Context(), q.times.origin)
-	defer cancel()
-	req := q.origin.Clone(ctx)
+	req := q.origin.Clone(q.r.Context())
 	req.Method = http.MethodHead
 	req.Header.Del("Authorization")
-	resp, err := send(&auth.Client{Client: q.web}, req)
+	resp, err := q.do(&auth.Client{Client: q.web}, req)
 	if err == nil {
 		_ = resp.Body.Close()
 	}
@@ -230,7 +228,7 @@ func (q *request) pass(rec record) error {
 	req := q.origin.Clone(q.r.Context())
 	req.Method = q.r.Method
 	maps.Copy(req.Header, only(q.r.Header, conditional))
-	resp, err := send(q.web, req)
+	resp, err := q.do(q.web, req)
 	if err != nil {
 		return err
 	}

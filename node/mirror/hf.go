@@ -4,46 +4,35 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 )
 
 // newHF returns the adapter to a Hugging Face hub. The hub is asked, with the client's token, for the hash of a file of
 // a revision. Large files come from peers, by the SHA-256 that the hub tells. Files open to everybody can come from
 // peers while the hub is down, too. Other files are passed through, so that the hub decides each time.
-func newHF(m *Mirror, _ []*url.URL) adapter {
-	hub := *m.web
-	hub.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+func newHF(_ *Mirror, _ []*url.URL) adapter {
 	return func(q *request) error {
-		q.known = func() (rec record, ok bool) {
-			if strings.Contains(q.path, "/resolve/") {
-				rec = q.largeFile(&hub)
+		q.known = func() (record, bool) {
+			if !strings.Contains(q.path, "/resolve/") {
+				return record{}, false
 			}
+			head := q.origin.Clone(q.r.Context())
+			head.Method = http.MethodHead
+			rec, err := q.resolve(q.r.Context(), named{name: "hf-file/" + q.name, origin: head, told: largeFile})
 			rec.Name = ""
-			return rec, rec.Sum != ""
+			return rec, err == nil
 		}
 		return nil
 	}
 }
 
-// largeFile asks the hub for the hash of the large file at the request's path. The record has no sum if the file is not
-// a large one. While the hub is down, its last answer is used.
-func (q *request) largeFile(hub *http.Client) (rec record) {
-	name, req := "hf-file/"+q.name, q.origin.Clone(q.r.Context())
-	req.Method = http.MethodHead
-	resp, err := hub.Do(req)
-	if err == nil {
-		_ = resp.Body.Close()
+// largeFile returns the hash of a large file, by the head of the hub's answer, and the headers for clients. For another
+// file the answer counts as one without content.
+func largeFile(head http.Header) (Sum, http.Header, error) {
+	sum, err := plainSum(strings.Trim(head.Get("X-Linked-Etag"), `"`))
+	if err != nil {
+		return sum, nil, &originError{status: http.StatusNotFound}
 	}
-	if err != nil || down(&originError{status: resp.StatusCode}) {
-		rec, _ = q.recall(name)
-		return rec
-	}
-	sum, err := plainSum(strings.Trim(resp.Header.Get("X-Linked-Etag"), `"`))
-	if err != nil || resp.StatusCode >= http.StatusBadRequest {
-		return rec
-	}
-	rec = record{Name: name, Header: only(resp.Header, linked), Sum: sum, Asked: time.Now()}
-	rec.Header["Etag"] = rec.Header["X-Linked-Etag"] // other headers are those of the redirect
-	q.remember(rec)
-	return rec
+	head = only(head, linked)
+	head["Etag"] = head["X-Linked-Etag"] // other headers are those of the redirect
+	return sum, head, nil
 }

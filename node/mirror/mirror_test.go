@@ -463,6 +463,10 @@ func TestOriginDown(t *testing.T) {
 	} {
 		o.set(func() { o.before = answer })
 		get(t, second.url+blobs+digest).is(t, content)
+		third := b.start(t, up)
+		if head := do(t, http.MethodHead, third.url+blobs+digest); head.status != http.StatusOK || head.header.Get("Content-Length") != "300000" {
+			t.Errorf("%s: HEAD of what peers have: %d %v", name, head.status, head.header)
+		}
 		tag := get(t, first.url+"/v2/some/image/manifests/v1")
 		if name != "is silent" {
 			tag.is(t, content)
@@ -496,7 +500,7 @@ func TestSlowIndexIsKept(t *testing.T) {
 		return true
 	}
 	p := b.start(t, Upstream{OCI: []string{o.URL}})
-	p.times.head = 700 * time.Millisecond
+	p.times.origin = 700 * time.Millisecond
 	get(t, p.url+"/v2/some/image/manifests/v1").is(t, content)
 	if _, there := p.cache.size(sum); !there {
 		t.Error("it is not kept")
@@ -520,6 +524,30 @@ func TestOriginThatBreaksOffIsResumed(t *testing.T) {
 	if o.sent > int64(len(content))-500_000 {
 		t.Errorf("%d bytes were sent again", o.sent)
 	}
+}
+
+// TestOriginWithoutRanges has an origin break off late, and send all again: skipping what is there takes longer than a
+// silent origin is waited for.
+func TestOriginWithoutRanges(t *testing.T) {
+	t.Parallel()
+	o, b := newRegistry(t), newBoard()
+	content := some(2<<20, 38)
+	digest, _ := o.add(content)
+	o.before = func(w http.ResponseWriter, _ *http.Request) bool {
+		w.Header().Set("Content-Length", strconv.Itoa(len(content)))
+		for i := 0; i < len(content); i += holdBack {
+			if i == len(content)*7/8 && o.count("GET "+blobs) == 1 {
+				panic(http.ErrAbortHandler)
+			}
+			_, _ = w.Write(content[i : i+holdBack])
+			_ = http.NewResponseController(w).Flush()
+			time.Sleep(20 * time.Millisecond)
+		}
+		return true
+	}
+	p := b.start(t, Upstream{OCI: []string{o.URL}})
+	p.times.origin = 300 * time.Millisecond
+	get(t, p.url+blobs+digest).is(t, content)
 }
 
 func TestOriginOfWrongBytes(t *testing.T) {

@@ -19,6 +19,9 @@ type named struct {
 	name   string        // the adapter's name and the path below it
 	origin *http.Request // request to the origin, with the client's credentials
 	fresh  time.Duration // how long the origin's last answer is used without asking again; or unkept, or passedOn
+	// told returns the sum of content that is elsewhere, and the headers for clients, by the head of the origin's answer.
+	// nil: the content is the answer's body.
+	told func(http.Header) (Sum, http.Header, error)
 	// learn reads the origin's answer and its body, before a client gets them. nil: nothing is learned.
 	learn func(record, *io.SectionReader)
 }
@@ -27,7 +30,7 @@ type named struct {
 type record struct {
 	Name   string      `json:"name"`
 	Header http.Header `json:"header"`
-	Sum    Sum         `json:"sum"` // sum of the body, which is in the cache
+	Sum    Sum         `json:"sum"` // sum of the content
 	Asked  time.Time   `json:"asked"`
 
 	typeOf func([]byte) string // returns the content's type, by its first bytes; nil: Header has the type
@@ -77,7 +80,7 @@ func (m *Mirror) remember(r record) {
 // origin's answer. All requests for a name at one time share the answer.
 func (m *Mirror) resolve(ctx context.Context, n named) (record, error) {
 	old, ok := m.recall(n.name)
-	if ok {
+	if ok && n.told == nil {
 		_, ok = m.cache.size(old.Sum)
 	}
 	var patience <-chan time.Time
@@ -107,44 +110,36 @@ func (m *Mirror) resolve(ctx context.Context, n named) (record, error) {
 	return old, nil
 }
 
-// lively reads a body, and calls came after each Read.
-type lively struct {
-	io.Reader
-	came func()
-}
-
-func (l lively) Read(p []byte) (int, error) {
-	n, err := l.Reader.Read(p)
-	l.came()
-	return n, err
-}
-
 // askName asks the origin for a name, and keeps the answer. rec is the last answer, or has the name only.
-// A body may take any time in all: each byte must come within times.origin of the one before.
 func (m *Mirror) askName(n named, rec record) (record, error) {
 	if !m.tasks.Enter() {
 		return rec, errClosed
 	}
 	defer m.tasks.Leave()
-	ctx, cancel := context.WithCancel(m.ctx)
-	defer cancel()
-	late := time.AfterFunc(m.times.head, cancel)
-	defer late.Stop()
 	rec.Header = maps.Clone(rec.Header) // requests that have stopped waiting read the old map
-	begun, req := time.Now(), n.origin.Clone(ctx)
+	begun, req, by := time.Now(), n.origin.Clone(m.ctx), *m.web
+	if n.told != nil { // the head of a redirect tells it
+		by.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	}
 	if tag, since := rec.Header.Get("Etag"), rec.Header.Get("Last-Modified"); tag != "" {
 		req.Header.Set("If-None-Match", tag)
 	} else if since != "" {
 		req.Header.Set("If-Modified-Since", since)
 	}
-	resp, err := send(m.web, req)
+	resp, err := m.do(&by, req)
 	if err != nil {
 		return rec, err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode != http.StatusNotModified {
+	switch {
+	case resp.StatusCode == http.StatusNotModified:
+	case n.told != nil:
+		if rec.Sum, rec.Header, err = n.told(resp.Header); err != nil {
+			return rec, err
+		}
+	default:
 		var size int64
-		if rec.Sum, size, err = m.cache.put("", lively{resp.Body, func() { late.Reset(m.times.origin) }}, maxNamed); err != nil {
+		if rec.Sum, size, err = m.cache.put("", resp.Body, maxNamed); err != nil {
 			return rec, err
 		}
 		rec.Header = only(resp.Header, kept)
@@ -153,12 +148,12 @@ func (m *Mirror) askName(n named, rec record) (record, error) {
 		m.ended(httpapi.Fetch{Name: n.name, Sum: string(rec.Sum), FromOrigin: size}, begun, "the origin alone tells it", nil)
 	}
 	rec.Asked = time.Now()
-	f, size, ok := m.cache.open(rec.Sum)
-	if !ok {
-		return rec, errDisk
-	}
-	defer func() { _ = f.Close() }()
 	if n.learn != nil {
+		f, size, ok := m.cache.open(rec.Sum)
+		if !ok {
+			return rec, errDisk
+		}
+		defer func() { _ = f.Close() }()
 		n.learn(rec, io.NewSectionReader(f, 0, size))
 	}
 	m.remember(rec)

@@ -159,14 +159,40 @@ type sender interface {
 	Do(req *http.Request) (*http.Response, error)
 }
 
-// send sends a request to the origin. An answer without content is an originError.
-func send(by sender, req *http.Request) (*http.Response, error) {
-	resp, err := by.Do(req)
+// lively is the body of an origin's answer. It ends if nothing comes for a while.
+type lively struct {
+	io.ReadCloser
+	late   *time.Timer // ends the request
+	after  time.Duration
+	cancel context.CancelCauseFunc
+}
+
+func (l lively) Read(p []byte) (int, error) {
+	l.late.Reset(l.after)
+	defer l.late.Stop() // no time counts while the reader does something else
+	return l.ReadCloser.Read(p)
+}
+
+func (l lively) Close() error {
+	l.late.Stop()
+	l.cancel(nil)
+	return l.ReadCloser.Close()
+}
+
+// do sends a request to the origin. The answer may take any time in all, but its head and each further byte must come
+// within times.origin. An answer without content is an originError.
+func (m *Mirror) do(by sender, req *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithCancelCause(req.Context())
+	late := time.AfterFunc(m.times.origin, func() { cancel(errWaits) })
+	resp, err := by.Do(req.WithContext(ctx))
+	late.Stop()
 	if err != nil {
+		cancel(nil)
 		return nil, fmt.Errorf("mirror: the origin does not answer: %w", err)
 	}
-	switch resp.StatusCode {
-	case http.StatusOK, http.StatusPartialContent, http.StatusNotModified:
+	resp.Body = lively{resp.Body, late, m.times.origin, cancel}
+	switch status := resp.StatusCode; {
+	case status == http.StatusOK, status == http.StatusPartialContent, status/100 == 3: // 304, or a redirect not to follow
 		return resp, nil
 	}
 	defer func() { _ = resp.Body.Close() }()
@@ -180,7 +206,7 @@ func (m *Mirror) askOrigin(ctx context.Context, req *http.Request, s span) (*htt
 	if s.begin > 0 || s.end >= 0 {
 		req.Header.Set("Range", s.header())
 	}
-	return send(m.web, req)
+	return m.do(m.web, req)
 }
 
 // requestTo returns a GET request for a client's path below an origin, with the headers of the client's request that
