@@ -9,7 +9,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/cache"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/exchange"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/rank"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/topology"
@@ -194,11 +193,11 @@ func (c *Config) directory() directory.Config {
 }
 
 // exchange returns the exchange's part of the configuration. up and down are the declared rates in bit/s; 0: not
-// declared. summary returns the prefix that the directory holds of a group.
-func (c *Config) exchange(up, down uint64, summary func(group.ID, int) *summary.Prefix) exchange.Config {
+// declared.
+func (c *Config) exchange(up, down uint64) exchange.Config {
 	return exchange.Config{
 		Self: c.Self, Up: c.Up, Down: c.Down, DeclaredUp: up, DeclaredDown: down, Share: c.Share, Format: c.Format, RunRelative: c.RunRelative,
-		Summary: summary, Rand: c.Rand, Limits: c.Limits.Exchange,
+		Rand: c.Rand, Limits: c.Limits.Exchange,
 	}
 }
 

@@ -2,6 +2,7 @@ package overlay
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/event"
@@ -13,7 +14,7 @@ import (
 // onHello passes on the contents of a linked peer's hello: its records to the directory, its rates to the exchange, and
 // the neighbourhood that it declares to the topology.
 func (o *Overlay) onHello(now time.Duration, in event.HelloReceived) {
-	if !o.exchange.IsLinked(in.Peer) {
+	if !o.directory.IsLinked(in.Peer) {
 		return
 	}
 	for _, r := range in.Hello.Records[:min(len(in.Hello.Records), wire.MaxHelloRecords)] {
@@ -63,17 +64,16 @@ func (o *Overlay) roomy(p wire.PeerID) (out []wire.Named) {
 		out = append(out, wire.Named{Record: r, Depth: depth})
 		return len(out) < wire.MaxNamed
 	}
-	linked := o.exchange.Linked()
+	linked := slices.Clone(o.directory.Links())
 	o.cfg.Rand.Shuffle(len(linked), func(i, j int) { linked[i], linked[j] = linked[j], linked[i] })
 	for _, l := range linked {
-		h, said := o.exchange.Said(l)
-		r, known := o.directory.RecordOf(l)
-		if l != p && said && !h.Full && known && !name(r, h.Depth) {
+		r, known := o.directory.RecordOf(l.Peer)
+		if l.Peer != p && l.Heard && !l.Hello.Full && known && !name(r, l.Hello.Depth) {
 			return out
 		}
 	}
 	for r := range o.directory.Drawn {
-		_, said := o.exchange.Said(r.Peer)
+		_, said := o.directory.Said(r.Peer)
 		if r.Peer != p && !said && !name(r, o.region.Depth()) { // the depth of others is a guess
 			return out
 		}
@@ -84,7 +84,7 @@ func (o *Overlay) roomy(p wire.PeerID) (out []wire.Named) {
 // onLinkRefused handles a linked peer's refusal of the link for lack of room. The peers that it names become candidates
 // in its place.
 func (o *Overlay) onLinkRefused(now time.Duration, in event.LinkRefused) {
-	if !o.exchange.IsLinked(in.Peer) {
+	if !o.directory.IsLinked(in.Peer) {
 		return
 	}
 	for _, n := range in.Names.Peers[:min(len(in.Names.Peers), wire.MaxNamed)] {
@@ -100,11 +100,9 @@ const mostWide = 4
 
 // wideNeighbours returns the number of inbound neighbours that cover far more than we do.
 func (o *Overlay) wideNeighbours() (n int) {
-	for _, p := range o.exchange.Linked() {
-		if k, is := o.topology.KindOf(p); is && k == topology.Inbound {
-			if h, said := o.exchange.Said(p); said && o.region.Wider(h) {
-				n++
-			}
+	for _, l := range o.directory.Links() {
+		if k, is := o.topology.KindOf(l.Peer); is && k == topology.Inbound && l.Heard && o.region.Wider(l.Hello) {
+			n++
 		}
 	}
 	return n

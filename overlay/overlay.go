@@ -45,7 +45,7 @@ func New(cfg Config) (*Overlay, error) {
 	}
 	o := &Overlay{cfg: cfg, session: cfg.Rand.Uint64(), directory: directory.New(cfg.directory()), due: agenda.New(dueTasks)}
 	o.topology = topology.New(cfg.topology(o.directory.GroupOf))
-	o.exchange = exchange.New(cfg.exchange(up, down, o.directory.Summary), &o.effects, o.directory.Owned()...)
+	o.exchange = exchange.New(cfg.exchange(up, down), &o.effects, o.directory)
 	o.region = region.New(o.cfg.region(), o.directory, o.exchange)
 	return o, nil
 }
@@ -83,9 +83,9 @@ func (o *Overlay) take(now time.Duration, in event.Input) {
 	case event.LinkClosed:
 		o.closeLink(now, in)
 	case event.Grafted:
-		o.exchange.Mesh(in.Peer, true)
+		o.mesh(in.Peer, true)
 	case event.Pruned:
-		o.exchange.Mesh(in.Peer, false)
+		o.mesh(in.Peer, false)
 	case event.HelloReceived:
 		o.onHello(now, in)
 	case event.LinkRefused:
@@ -202,10 +202,11 @@ func (o *Overlay) publish(now time.Duration, in event.Published) {
 }
 
 func (o *Overlay) openLink(now time.Duration, in event.LinkOpened) {
-	if !o.exchange.Open(now, in.Peer) {
+	l := o.directory.Open(in.Peer, in.Group)
+	if l == nil {
 		return
 	}
-	o.directory.Open(in.Peer, in.Group)
+	o.exchange.Open(now, l)
 	o.topology.Open(in.Peer)
 	with := exchange.NoRecords
 	if in.Outbound {
@@ -215,13 +216,20 @@ func (o *Overlay) openLink(now time.Duration, in event.LinkOpened) {
 }
 
 func (o *Overlay) closeLink(now time.Duration, in event.LinkClosed) {
-	if !o.exchange.Close(now, in.Peer) {
+	if !o.directory.IsLinked(in.Peer) {
 		return
 	}
+	o.exchange.Close(now, in.Peer)
 	o.directory.Close(in.Peer)
-	o.region.Close(in.Peer)
 	o.pass()
 	o.topology.Close(in.Peer)
+}
+
+// mesh notes that a linked peer entered or left the pubsub mesh.
+func (o *Overlay) mesh(p wire.PeerID, in bool) {
+	if l := o.directory.Link(p); l != nil {
+		l.Meshed = in
+	}
 }
 
 // onCatalogue handles the items of a linked peer's catalogue.
@@ -267,7 +275,7 @@ func (o *Overlay) admit(now time.Duration, in event.PartsReceived) (a exchange.A
 	if in.Transport != event.Message {
 		return o.exchange.Admit(in, o.directory.Foreign(tag))
 	}
-	if !o.exchange.IsLinked(in.From) {
+	if !o.directory.IsLinked(in.From) {
 		return a, false
 	}
 	e := o.directory.Add(now, in.From, tag)
@@ -336,11 +344,11 @@ func (o *Overlay) choose(now time.Duration) {
 
 // refreshLinks repeats hellos whose contents have changed, and lets links recover from old losses.
 func (o *Overlay) refreshLinks(now time.Duration) {
-	for _, p := range o.exchange.Linked() {
-		if with, due := o.exchange.HelloDue(now, p, o.directory.FalseMatches(), o.directory.Origins(), int(o.region.Size()), o.region.FarWider()); due {
-			o.hello(now, p, with)
+	for _, l := range o.directory.Links() {
+		if with, due := o.exchange.HelloDue(now, l.Peer, o.directory.FalseMatches(), o.directory.Origins(), int(o.region.Size()), o.region.FarWider()); due {
+			o.hello(now, l.Peer, with)
 		}
-		o.exchange.Settle(now, p)
+		o.exchange.Settle(now, l.Peer)
 	}
 }
 

@@ -16,9 +16,9 @@ func (o *Overlay) chooseDepth(now time.Duration) {
 		return
 	}
 	o.directory.SetRange(o.region.Range())
-	o.exchange.SetRange(o.region.Range())
-	for _, p := range o.exchange.Linked() {
-		o.hello(now, p, exchange.NoRecords)
+	o.exchange.RangeChanged()
+	for _, l := range o.directory.Links() {
+		o.hello(now, l.Peer, exchange.NoRecords)
 	}
 }
 
@@ -29,7 +29,7 @@ func (o *Overlay) forgetOutside(now time.Duration) {
 		return
 	}
 	for _, e := range o.directory.Others() {
-		if e == nil || e.Held() != nil || o.exchange.IsLinked(e.Peer()) || o.topology.IsNeighbour(e.Peer()) {
+		if e == nil || e.Held() != nil || o.directory.IsLinked(e.Peer()) || o.topology.IsNeighbour(e.Peer()) {
 			continue
 		}
 		if p := o.directory.Place(e); !o.region.Range().Contains(p) {
@@ -57,7 +57,7 @@ func (o *Overlay) comeBack(now time.Duration) {
 	if !o.directory.Missed(now) {
 		return
 	}
-	for _, p := range o.exchange.Linked() {
-		o.hello(now, p, exchange.NoneAndAgain)
+	for _, l := range o.directory.Links() {
+		o.hello(now, l.Peer, exchange.NoneAndAgain)
 	}
 }

@@ -55,7 +55,7 @@ func refusedHello(t *testing.T, used int) {
 			t.Errorf("%s hears of %q, want %q", c.newcomer, named, c.want)
 		}
 	}
-	if o.exchange.IsLinked("first") {
+	if o.directory.IsLinked("first") {
 		t.Error("the refused peer is linked")
 	}
 }

@@ -39,7 +39,7 @@ func (o *Overlay) Candidates(key []byte, f summary.Fingerprint) []Candidate {
 		hits, misses := e.Answers()
 		out[i] = Candidate{
 			Peer: e.Peer(), Record: e.Record(), Rate: e.Rate(), N: e.Held().Plan().N,
-			Hits: hits, Misses: misses, RTT: e.RTT(), Connected: o.exchange.IsLinked(e.Peer()),
+			Hits: hits, Misses: misses, RTT: e.RTT(), Connected: o.directory.IsLinked(e.Peer()),
 		}
 	}
 	return out
@@ -80,10 +80,9 @@ func (o *Overlay) AllRead() bool { return o.exchange.AllRead() }
 // OtherSeeds returns the number of linked peers whose summaries are under a seed that is neither the current one nor,
 // during a rotation, the previous one.
 func (o *Overlay) OtherSeeds() (n int) {
-	for _, p := range o.exchange.Linked() {
-		h, said := o.exchange.Said(p)
-		previous := o.now < o.cfg.PreviousUntil && h.Seed == o.cfg.Previous.Number
-		if said && h.Seed != o.cfg.Seed.Number && !previous {
+	for _, l := range o.directory.Links() {
+		previous := o.now < o.cfg.PreviousUntil && l.Hello.Seed == o.cfg.Previous.Number
+		if l.Heard && l.Hello.Seed != o.cfg.Seed.Number && !previous {
 			n++
 		}
 	}
@@ -97,13 +96,20 @@ type Knowledge = exchange.Knowledge
 func (o *Overlay) Knowledge() []Knowledge { return o.exchange.Knowledge() }
 
 // Linked returns the peers with an open connection, sorted.
-func (o *Overlay) Linked() []wire.PeerID { return o.exchange.Linked() }
+func (o *Overlay) Linked() []wire.PeerID {
+	links := o.directory.Links()
+	out := make([]wire.PeerID, len(links))
+	for i, l := range links {
+		out[i] = l.Peer
+	}
+	return out
+}
 
 // IsLinked reports whether there is an open connection with a peer.
-func (o *Overlay) IsLinked(p wire.PeerID) bool { return o.exchange.IsLinked(p) }
+func (o *Overlay) IsLinked(p wire.PeerID) bool { return o.directory.IsLinked(p) }
 
 // Links returns the number of linked peers.
-func (o *Overlay) Links() int { return o.exchange.Links() }
+func (o *Overlay) Links() int { return len(o.directory.Links()) }
 
 // Record returns the certified addresses of a peer.
 func (o *Overlay) Record(p wire.PeerID) (wire.Record, bool) { return o.directory.RecordOf(p) }
@@ -187,13 +193,13 @@ func (o *Overlay) IsNeighbour(p wire.PeerID) bool { return o.topology.IsNeighbou
 // Neighbours returns the neighbours in the order of their ids.
 func (o *Overlay) Neighbours() []Neighbour {
 	var out []Neighbour
-	for _, p := range o.exchange.Linked() {
-		kind, ok := o.topology.KindOf(p)
+	for _, l := range o.directory.Links() {
+		kind, ok := o.topology.KindOf(l.Peer)
 		if !ok {
 			continue
 		}
-		nb := Neighbour{Peer: p, Kind: kind}
-		if e := o.directory.Lookup(p); e != nil {
+		nb := Neighbour{Peer: l.Peer, Kind: kind}
+		if e := o.directory.Lookup(l.Peer); e != nil {
 			nb.Overlap = e.Overlap()
 		}
 		out = append(out, nb)

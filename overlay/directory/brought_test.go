@@ -64,7 +64,7 @@ func TestBrought(t *testing.T) {
 	check()
 	d.Remove(d.Tagged(1 << 40).Index())
 	check()
-	d.links["b"].brought++
+	d.Link("b").brought++
 	if d.Check(0) == nil {
 		t.Error("the check does not notice a wrong count")
 	}

@@ -19,7 +19,7 @@ func (d *Directory) Check(now time.Duration) error {
 			errs = append(errs, fmt.Errorf("directory: "+format, args...))
 		}
 	}
-	held, signed, named, pending, origins, groups, brought := 0, 0, 0, 0, 0, map[string]int{}, map[*link]int{}
+	held, signed, named, pending, origins, groups, brought := 0, 0, 0, 0, 0, map[string]int{}, map[*Link]int{}
 	for i, e := range d.Others() {
 		if e == nil {
 			continue
@@ -39,14 +39,14 @@ func (d *Directory) Check(now time.Duration) error {
 			origins++
 		}
 		if e.group != "" {
-			want(d.links[e.peer] == nil, "%v is linked, and in a group", e)
+			want(!d.IsLinked(e.peer), "%v is linked, and in a group", e)
 			groups[e.group]++
 		}
 	}
 	want(held == d.held && signed == d.signed, "%d bytes of prefixes and %d signed, counted %d and %d", held, signed, d.held, d.signed)
 	want(pending == d.pending && origins == d.origins, "%d pending and %d origins, counted %d and %d", pending, origins, d.pending, d.origins)
-	for p, l := range d.links {
-		want(brought[l] == l.brought, "%q named %d pending entries first, counted %d", p, brought[l], l.brought)
+	for _, l := range d.links {
+		want(brought[l] == l.brought, "%q named %d pending entries first, counted %d", l.Peer, brought[l], l.brought)
 	}
 	want(len(groups) == len(d.groups), "%d groups, counted %d", len(groups), len(d.groups))
 	for g, n := range groups {
@@ -85,7 +85,7 @@ func (d *Directory) checkEntry(e *Entry, now time.Duration) error {
 	want(e.sibling == nil || e.group == "" || e.sibling.group == "", "its peer is in a group twice")
 	want(len(e.bases) <= maxBases, "too many bases")
 	want(len(e.bases) == 0 || d.due.At(dueBases) <= e.bases[0].until, "its bases stay")
-	want(d.links[e.peer] != nil || d.nextExpiry(e) <= now || d.due.At(dueExpiry) <= max(d.nextExpiry(e), now+agenda.Beat), "it never goes")
+	want(d.IsLinked(e.peer) || d.nextExpiry(e) <= now || d.due.At(dueExpiry) <= max(d.nextExpiry(e), now+agenda.Beat), "it never goes")
 	if !d.cfg.Loop {
 		in, _ := d.tables(e)
 		want(in.Prefix(e.Index()) == e.answer() || e.cur != nil && e.cur.Parts() == 0, "the index has another prefix")

@@ -19,8 +19,8 @@ type Directory struct {
 	owns    int      // number of our own entries
 	byTag   map[uint64]*Entry
 	free    []int
-	links   map[wire.PeerID]*link
-	opened  uint32 // links opened so far
+	links   []*Link // in the order of their peers
+	opened  uint32  // links opened so far
 	changes []Change
 
 	pending int            // entries without a summary yet
@@ -69,22 +69,13 @@ const (
 
 const unknownSigma = -1.0
 
-// link is the directory's record of a linked peer.
-type link struct {
-	group   string // address group of the connection; "": not known
-	tag     uint64 // tag of the peer as an origin, under the present seed
-	session uint32 // its number among all links that were opened, from 1
-	brought int    // pending entries that it named first, in this session
-}
-
 // New returns a directory without other peers.
 func New(cfg Config) *Directory {
 	cfg.Limits.defaults(cfg.Memory)
 	own := &Entry{tag: group.Tag(cfg.Seed, string(cfg.Self)), peer: cfg.Self}
 	d := &Directory{
-		cfg: cfg, bans: newBans(cfg.Limits), entries: []*Entry{own}, owns: 1, byTag: map[uint64]*Entry{}, links: map[wire.PeerID]*link{},
-		groups: map[string]int{}, due: agenda.New(dueTasks), sigma: unknownSigma,
-		fits: math.MaxInt,
+		cfg: cfg, bans: newBans(cfg.Limits), entries: []*Entry{own}, owns: 1, byTag: map[uint64]*Entry{},
+		groups: map[string]int{}, due: agenda.New(dueTasks), sigma: unknownSigma, fits: math.MaxInt,
 	}
 	d.byTag[own.tag] = own
 	d.startRotation()
@@ -99,49 +90,6 @@ func (d *Directory) Version() uint64 { return d.version + 1 }
 func (d *Directory) touch() {
 	d.version++
 	d.sigma = unknownSigma
-}
-
-// Open notes that there is a connection to a peer, from an address group; "": not known.
-func (d *Directory) Open(p wire.PeerID, from string) {
-	d.opened++
-	l := &link{group: from, tag: group.Tag(d.cfg.Seed, string(p)), session: d.opened}
-	d.links[p] = l
-	d.touch()
-	if e := d.Tagged(l.tag); e != nil && e.unwanted > 0 {
-		e.unwanted = 0
-		d.change(Reopened, e)
-	}
-	if e := d.Lookup(p); e != nil {
-		d.reached(e)
-		d.leaveGroups(e)
-	}
-}
-
-// GroupOf returns the address group of a linked peer's connection; "" if it is not known, or there is no link.
-func (d *Directory) GroupOf(p wire.PeerID) string {
-	if l := d.links[p]; l != nil {
-		return l.group
-	}
-	return ""
-}
-
-// reached notes that a peer was heard of: earlier failed dials no longer count.
-func (d *Directory) reached(e *Entry) {
-	if e.dialFails > 0 {
-		e.dialFails = 0
-	}
-}
-
-// Close notes that the connection to a peer has ended. The peer counts in its address group from now on, and is
-// forgotten if the group is full.
-func (d *Directory) Close(p wire.PeerID) {
-	e := d.Lookup(p)
-	delete(d.links, p)
-	d.touch()
-	d.due.By(dueExpiry, 0)
-	if e != nil && e.record != nil && !d.isOwn(e) && !d.mayJoin(e, e.Record(), e.cur != nil) {
-		d.Remove(e.Index())
-	}
 }
 
 const (
@@ -160,7 +108,7 @@ func (d *Directory) Add(now time.Duration, from wire.PeerID, tag uint64) *Entry 
 		d.second(e, from)
 		return e
 	}
-	l := d.links[from]
+	l := d.Link(from)
 	if l == nil || d.bans.has(now, tag) {
 		return nil
 	}
@@ -188,7 +136,7 @@ func (d *Directory) await(now time.Duration, from wire.PeerID, tag uint64) *Entr
 		d.touch()
 	}
 	d.pending++
-	if l, linked := d.links[from]; linked {
+	if l := d.Link(from); l != nil {
 		l.brought++
 	}
 	d.due.By(dueExpiry, now+agenda.Lately)
@@ -197,7 +145,7 @@ func (d *Directory) await(now time.Duration, from wire.PeerID, tag uint64) *Entr
 
 // mayAdd reports whether there is room for another pending entry announced by a link. The linked peer's own entry
 // always has room.
-func (d *Directory) mayAdd(l *link, tag uint64) bool {
+func (d *Directory) mayAdd(l *Link, tag uint64) bool {
 	if d.isTag(tag, l) {
 		return true
 	}
@@ -231,14 +179,14 @@ func (d *Directory) freeIndex() int32 {
 // nameFirst notes the link that named an entry first; "" for none.
 func (d *Directory) nameFirst(e *Entry, by wire.PeerID) {
 	e.by, e.session = by, 0
-	if l := d.links[by]; l != nil {
+	if l := d.Link(by); l != nil {
 		e.session = l.session
 	}
 }
 
 // broughtBy returns the link that named an entry first; nil if that session has ended, or there was no link.
-func (d *Directory) broughtBy(e *Entry) *link {
-	if l := d.links[e.by]; l != nil && l.session == e.session {
+func (d *Directory) broughtBy(e *Entry) *Link {
+	if l := d.Link(e.by); l != nil && l.session == e.session {
 		return l
 	}
 	return nil
@@ -322,7 +270,7 @@ func (d *Directory) isOwn(e *Entry) bool { return e.Index() < d.owns }
 // Lookup returns the entry that stands for a peer; nil if there is none.
 func (d *Directory) Lookup(p wire.PeerID) *Entry {
 	tag := uint64(0)
-	if l, linked := d.links[p]; linked {
+	if l := d.Link(p); l != nil {
 		tag = l.tag
 	} else {
 		tag = group.Tag(d.cfg.Seed, string(p))

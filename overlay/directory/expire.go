@@ -30,7 +30,7 @@ func (d *Directory) expire(now time.Duration) (stale []Stale) {
 		if e == nil {
 			continue
 		}
-		if _, linked := d.links[e.peer]; linked { // the entry expires only after the link has closed
+		if d.IsLinked(e.peer) { // the entry expires only after the link has closed
 			continue
 		}
 		switch {

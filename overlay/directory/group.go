@@ -29,7 +29,7 @@ func (d *Directory) mayJoin(e *Entry, r wire.Record, proven bool) bool {
 		return true
 	}
 	group := d.cfg.Group(r)
-	if d.links[r.Peer] != nil {
+	if d.IsLinked(r.Peer) {
 		group = ""
 	}
 	if group == e.group {

@@ -21,7 +21,7 @@ func (d *Directory) name(now time.Duration, from wire.PeerID, tag uint64) *Entry
 	if e := d.Tagged(tag); e != nil {
 		return e
 	}
-	l := d.links[from]
+	l := d.Link(from)
 	if l == nil || d.isTag(tag, l) {
 		return d.Add(now, from, tag)
 	}

@@ -128,7 +128,7 @@ func (d *Directory) KeepToRoom(keep func(wire.PeerID) bool, gone func(*Entry)) {
 			d.compareSample(own, e)
 		}
 		c := Candidate{
-			Place: d.Place(e), Linked: d.links[e.peer] != nil || keep(e.peer),
+			Place: d.Place(e), Linked: d.IsLinked(e.peer) || keep(e.peer),
 			Hits: int(e.hits),
 		}
 		if e.cur != nil && !e.Refuted() {

@@ -75,7 +75,7 @@ func (d *Directory) accepts(s summary.SeedTag) bool {
 }
 
 // isTag reports whether a tag is a linked peer's own, under either seed.
-func (d *Directory) isTag(tag uint64, l *link) bool {
+func (d *Directory) isTag(tag uint64, l *Link) bool {
 	return tag == l.tag || d.previous != nil && tag == group.Rotate(l.tag, d.cfg.Seed, d.previous.tag)
 }
 

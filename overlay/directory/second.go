@@ -19,7 +19,7 @@ func (d *Directory) second(e *Entry, from wire.PeerID) {
 
 // isOf reports whether a tag is a linked peer's own.
 func (d *Directory) isOf(p wire.PeerID, tag uint64) bool {
-	l := d.links[p]
+	l := d.Link(p)
 	return l != nil && d.isTag(tag, l)
 }
 

@@ -80,7 +80,7 @@ func (d *Directory) dropPart(e *Entry) {
 func (d *Directory) shedEntries(goal int, keep func(wire.PeerID) bool) {
 	var all []worth
 	for _, e := range d.Others() {
-		if e == nil || d.links[e.peer] != nil || keep(e.peer) {
+		if e == nil || d.IsLinked(e.peer) || keep(e.peer) {
 			continue
 		}
 		w := worth{e: e, value: -1}

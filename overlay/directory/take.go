@@ -254,7 +254,7 @@ func (d *Directory) renew(now time.Duration, e *Entry, h summary.Header, in even
 		e.record, e.recordEpoch = d.Keep(in.Record), h.Epoch
 	}
 	e.since = now
-	d.reached(e)
+	e.dialFails = 0 // it was heard of
 	e.outdateOverlap(now)
 	e.fade(now, agenda.Seldom)
 	d.countSigned(e, signed)

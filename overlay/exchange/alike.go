@@ -124,7 +124,7 @@ func (b base) knows(l *link) bool { return b.commonRate([]*link{l}) <= b.rate }
 func (b *base) common(l *link) int {
 	t := l.trade(b.of.Index())
 	switch {
-	case b.of.Peer() == l.peer:
+	case b.of.Peer() == l.Peer:
 		return b.p.Parts()
 	case t.theirs == b.p.Header().Epoch:
 		return min(b.p.Parts(), int(t.have))

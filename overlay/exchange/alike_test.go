@@ -130,7 +130,7 @@ func TestMostAlike(t *testing.T) {
 		}
 		w.give(0, event.CatalogueReceived{From: "link", Items: items, Bytes: 120})
 		e := w.x.originOf(w.d.Foreign(group.Of(of.Stream.Header()).OriginTag()))
-		got := w.x.baseFor([]*link{w.x.links["link"]}, e, e.Newest(), of.Stream.Parts()).given()
+		got := w.x.baseFor([]*link{w.x.link("link")}, e, e.Newest(), of.Stream.Parts()).given()
 		if want := (wire.Given{}); c.want == nil && got != want {
 			t.Errorf("%s: given %v", name, got)
 		} else if c.want != nil && got.Group != group.Of(c.want.Stream.Header()) {

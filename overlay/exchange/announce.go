@@ -74,7 +74,7 @@ func (x *Exchange) tell(now time.Duration, l *link, e *origin, p *summary.Prefix
 func (x *Exchange) told(l *link, e *origin, p *summary.Prefix) bool {
 	t, ep, have := l.trade(e.Index()), p.Header().Epoch, p.Parts()
 	return have == 0 || int(t.toldHave) >= have ||
-		e.Peer() != l.peer && (t.theirs.After(ep) || t.theirs == ep && int(t.have) >= have)
+		e.Peer() != l.Peer && (t.theirs.After(ep) || t.theirs == ep && int(t.have) >= have)
 }
 
 // ripe reports whether to announce the number of parts of p now, to a link that does not know it.
@@ -121,16 +121,16 @@ func (x *Exchange) announceOwn(now time.Duration) (to *link, items []wire.Item) 
 		return nil, nil
 	}
 	var best [3]uint64 // of the link to: rate of its line, 1 if its place is in our focus, parts that it has
-	for _, l := range x.order {
+	for _, l := range x.links {
 		has := l.hasOwn(ep)
 		if !l.untoldOwn(has, all, slow && !copying) {
 			continue
 		}
-		if slow && !x.equals && l.hello.Up <= x.cfg.Up && now-own.Since() < agenda.Attempt {
+		if slow && !x.equals && l.Hello.Up <= x.cfg.Up && now-own.Since() < agenda.Attempt {
 			continue // the peer passes parts on no faster than we do
 		}
-		worth := [3]uint64{l.hello.Up, 1, uint64(has)}
-		if x.focus.beside(l.place) {
+		worth := [3]uint64{l.Hello.Up, 1, uint64(has)}
+		if x.focus.beside(l.Place) {
 			worth[1] = 0
 		}
 		if to == nil || slices.Compare(worth[:], best[:]) > 0 {
@@ -152,7 +152,7 @@ func (x *Exchange) ownTold() bool {
 	}
 	ep, all := own.Epoch()
 	relayed := x.slowLine() && !x.copying()
-	return !slices.ContainsFunc(x.order, func(l *link) bool { return l.untoldOwn(l.hasOwn(ep), all, relayed) })
+	return !slices.ContainsFunc(x.links, func(l *link) bool { return l.untoldOwn(l.hasOwn(ep), all, relayed) })
 }
 
 // hasOwn returns the number of parts that a link claims to hold of an epoch of our own summary.
@@ -166,7 +166,7 @@ func (l *link) hasOwn(ep summary.Epoch) int {
 // untoldOwn reports whether to announce our own summary to a link. all is its number of parts, has the number that the
 // link holds. If relayed is set, other peers bring the rest to a link that holds any part.
 func (l *link) untoldOwn(has, all int, relayed bool) bool {
-	return l.heard && l.trade(0).toldHave == 0 && has < all && (has == 0 || !relayed)
+	return l.Heard && l.trade(0).toldHave == 0 && has < all && (has == 0 || !relayed)
 }
 
 // ownCopy returns the time that the line takes to send our own summary once.

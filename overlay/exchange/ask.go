@@ -32,7 +32,7 @@ func (x *Exchange) fetch(now time.Duration, of offer) {
 	e := of.e
 	from := e.Record()
 	if l := x.holder(e); l != nil {
-		from = wire.Record{Peer: l.peer}
+		from = wire.Record{Peer: l.Peer}
 	}
 	e.ask = ask{peer: from.Peer, way: event.Direct, epoch: of.epoch, from: of.from, end: of.end, deadline: now + agenda.Attempt}
 	x.direct++
@@ -40,7 +40,7 @@ func (x *Exchange) fetch(now time.Duration, of offer) {
 	p := e.Newest()
 	if of.given == (wire.Given{}) {
 		var holder []*link
-		if l := x.links[from.Peer]; l != nil {
+		if l := x.link(from.Peer); l != nil {
 			holder = []*link{l}
 		}
 		of.given = x.baseFor(holder, e, p, of.end).given()
@@ -66,7 +66,7 @@ func (x *Exchange) release(e *origin) {
 		return
 	}
 	x.down.take(-e.ask.bytes)
-	if l, ok := x.links[e.ask.peer]; ok && e.ask.way == event.Pubsub {
+	if l := x.link(e.ask.peer); l != nil && e.ask.way == event.Pubsub {
 		l.inFlight -= e.ask.bytes
 	}
 	e.ask.bytes = 0
@@ -99,7 +99,7 @@ func (x *Exchange) timeOut(now time.Duration) {
 			x.due.By(dueAsks, e.ask.deadline)
 			continue
 		}
-		l := x.links[e.ask.peer]
+		l := x.link(e.ask.peer)
 		if e.ask.way == event.Direct {
 			e.fetchAt = now + agenda.Attempt
 			if e.ask.peer != e.Peer() { // the holder announced nothing, so it broke no claim

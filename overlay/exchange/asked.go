@@ -10,7 +10,9 @@ import (
 // Answers to others share our line: links get half of its time, strangers a quarter, shared by groups and then peers.
 
 // who returns the asker as a principal.
-func (x *Exchange) who(in event.Asked) admission.Principal { return in.Who(x.IsLinked(in.From)) }
+func (x *Exchange) who(in event.Asked) admission.Principal {
+	return in.Who(x.directory.IsLinked(in.From))
+}
 
 // Serve reports whether an answer of n bytes with names may go, because the asker has not used up its share of our own
 // line. If so, it charges the bytes. Announcements get the bytes that these answers leave.

@@ -28,11 +28,11 @@ type Budgets struct {
 // Budgets returns the budgets at a time that is not before the last Step, links in the order of their peers.
 func (x *Exchange) Budgets(now time.Duration) Budgets {
 	b := Budgets{LineOut: x.up.rate, LineIn: x.down.rate, Sent: x.sent, Received: x.came, Announced: x.news}
-	b.Links = make([]LinkBudget, len(x.order))
-	for i, l := range x.order {
+	b.Links = make([]LinkBudget, len(x.links))
+	for i, l := range x.links {
 		out := l.out
 		out.refill(now)
-		b.Links[i] = LinkBudget{Peer: l.peer, Out: out.rate, In: l.inRate, Spent: 1 - out.tokens/Burst(out.rate)}
+		b.Links[i] = LinkBudget{Peer: l.Peer, Out: out.rate, In: l.inRate, Spent: 1 - out.tokens/Burst(out.rate)}
 	}
 	return b
 }
@@ -46,8 +46,8 @@ func (x *Exchange) LineOut() float64 { return x.up.rate }
 // Room returns the number of bytes that may go to a linked peer now: what its link and the node's own line have left.
 // now is not before the last Step. The room is below 0 after a message larger than a burst, and 0 without a link.
 func (x *Exchange) Room(now time.Duration, p wire.PeerID) int {
-	l, ok := x.links[p]
-	if !ok {
+	l := x.link(p)
+	if l == nil {
 		return 0
 	}
 	out, up := l.out, x.up
@@ -59,75 +59,48 @@ func (x *Exchange) Room(now time.Duration, p wire.PeerID) int {
 // Rates returns the rates of summaries on a link, to the peer and from it, in bytes a second; 0 until it has said
 // hello.
 func (x *Exchange) Rates(p wire.PeerID) (out, in float64) {
-	l, ok := x.links[p]
-	if !ok {
+	l := x.link(p)
+	if l == nil {
 		return 0, 0
 	}
 	return l.out.rate, l.inRate
 }
 
-// Links returns the number of linked peers.
-func (x *Exchange) Links() int { return len(x.order) }
-
-// Linked returns the peers with an open connection, sorted.
-func (x *Exchange) Linked() []wire.PeerID {
-	out := make([]wire.PeerID, len(x.order))
-	for i, l := range x.order {
-		out[i] = l.peer
-	}
-	return out
-}
-
-// IsLinked reports whether there is a connection to a peer.
-func (x *Exchange) IsLinked(p wire.PeerID) bool {
-	_, ok := x.links[p]
-	return ok
-}
-
-// Said returns a linked peer's last hello, without records; ok is false before there was one.
-func (x *Exchange) Said(p wire.PeerID) (h wire.Hello, ok bool) {
-	l, linked := x.links[p]
-	if !linked || !l.heard {
-		return h, false
-	}
-	return l.hello, true
-}
-
 // Reads returns the newest format that may be written to a linked peer: the older of its newest format and ours. Before
 // the peer's hello it returns the first format.
 func (x *Exchange) Reads(p wire.PeerID) wire.Format {
-	h, _ := x.Said(p)
+	h, _ := x.directory.Said(p)
 	return min(h.Reads(), x.cfg.Format)
 }
 
 // AllRead reports whether all linked peers that have said hello, at least one, read the newest format.
 func (x *Exchange) AllRead() bool {
 	some := false
-	for _, l := range x.order {
-		if l.heard && l.hello.Reads() < x.cfg.Format {
+	for _, l := range x.links {
+		if l.Heard && l.Hello.Reads() < x.cfg.Format {
 			return false
 		}
-		some = some || l.heard
+		some = some || l.Heard
 	}
 	return some
 }
 
 // Idle reports whether no ask of a peer is outstanding.
 func (x *Exchange) Idle(p wire.PeerID) bool {
-	l, ok := x.links[p]
-	return !ok || l.inFlight == 0
+	l := x.link(p)
+	return l == nil || l.inFlight == 0
 }
 
 // Offered reports whether any link claims to hold parts of the entry with index i.
 func (x *Exchange) Offered(i int) bool {
-	return slices.ContainsFunc(x.order, func(l *link) bool { return l.trade(i).have > 0 })
+	return slices.ContainsFunc(x.links, func(l *link) bool { return l.trade(i).have > 0 })
 }
 
 // OriginsSaid returns the largest number of peers that linked peers claim to know, without the third that claims most.
 func (x *Exchange) OriginsSaid() int {
-	said := make([]int, len(x.order))
-	for i, l := range x.order {
-		said[i] = l.hello.Origins
+	said := make([]int, len(x.links))
+	for i, l := range x.links {
+		said[i] = l.Hello.Origins
 	}
 	return space.MostSaid(said, x.cfg.Limits.Boasters)
 }
@@ -142,9 +115,9 @@ type Knowledge struct {
 // Knowledge returns the claims of the linked peers that have said hello, in the order of their ids.
 func (x *Exchange) Knowledge() []Knowledge {
 	var out []Knowledge
-	for _, l := range x.order {
-		if l.heard {
-			out = append(out, Knowledge{l.peer, l.hello.Origins, l.hello.FalseMatches})
+	for _, l := range x.links {
+		if l.Heard {
+			out = append(out, Knowledge{l.Peer, l.Hello.Origins, l.Hello.FalseMatches})
 		}
 	}
 	return out

@@ -15,13 +15,13 @@ func (x *Exchange) Round(now time.Duration, short func() bool) {
 	x.equals = x.fastest()
 	x.planAsks(now, short)
 	ownTo, own := x.announceOwn(now)
-	n, first := len(x.order), 0 // first: the last urgency that does not wait for the first copy of our own summary
+	n, first := len(x.links), 0 // first: the last urgency that does not wait for the first copy of our own summary
 	if x.equals {
 		first = 1
 	}
 	for k := range n {
-		l := x.order[(x.turn+k)%n]
-		if !l.heard {
+		l := x.links[(x.turn+k)%n]
+		if !l.Heard {
 			continue
 		}
 		items := l.asks
@@ -36,12 +36,12 @@ func (x *Exchange) Round(now time.Duration, short func() bool) {
 		x.serve(l, 0, first)
 	}
 	for k := range n {
-		if l := x.order[(x.turn+k)%n]; l.heard && x.equals {
+		if l := x.links[(x.turn+k)%n]; l.Heard && x.equals {
 			x.serve(l, 2, 2)
 		}
 	}
 	for k := range n {
-		if l := x.order[(x.turn+k)%n]; l.heard && (!x.copying() || x.up.spare()) {
+		if l := x.links[(x.turn+k)%n]; l.Heard && (!x.copying() || x.up.spare()) {
 			x.serve(l, 1, 3)
 		}
 	}
@@ -53,7 +53,7 @@ func (x *Exchange) sendCatalogue(l *link, items []wire.Item) {
 	for len(items) > 0 {
 		batch := items[:min(len(items), wire.MaxItems)]
 		items = items[len(batch):]
-		x.out.Emit(event.SendCatalogue{To: l.peer, Items: batch})
+		x.out.Emit(event.SendCatalogue{To: l.Peer, Items: batch})
 		x.charge(l, Cost(wire.Catalogue(batch)))
 	}
 }
@@ -65,19 +65,19 @@ const heardShare = 4 * noticeShare
 // Came counts a catalogue against the line. It reports whether its sender is linked.
 func (x *Exchange) Came(now time.Duration, from wire.PeerID, bytes int) bool {
 	x.at(now)
-	_, ok := x.links[from]
-	if ok {
-		x.receivedUnasked(bytes)
-		x.came += uint64(bytes)
-		x.news += uint64(bytes)
+	if !x.directory.IsLinked(from) {
+		return false
 	}
-	return ok
+	x.receivedUnasked(bytes)
+	x.came += uint64(bytes)
+	x.news += uint64(bytes)
+	return true
 }
 
 // Hears counts an announcement against its link, and reports whether to process it. Announcements beyond the link's
 // share are dropped, so that they cost neither entries nor asks.
 func (x *Exchange) Hears(from wire.PeerID) bool {
-	l := x.links[from]
+	l := x.link(from)
 	l.theirs.refillAt(x.now, heardShare*l.inRate)
 	if l.theirs.tokens < itemBytes {
 		return false
@@ -89,7 +89,7 @@ func (x *Exchange) Hears(from wire.PeerID) bool {
 // Line notes what an item of a linked peer's catalogue claims and wants of the entry with index i. It returns false if
 // the rest of the catalogue is not to be believed.
 func (x *Exchange) Line(from wire.PeerID, i int, it wire.Item) bool {
-	l, e := x.links[from], &x.origins[i]
+	l, e := x.link(from), &x.origins[i]
 	if x.isOwn(e) && e.unpublished(it) {
 		x.fault(l, event.FaultCatalogue)
 		return false
@@ -103,10 +103,10 @@ func (x *Exchange) Line(from wire.PeerID, i int, it wire.Item) bool {
 
 // ServeAtOnce sends a link the parts that it wants, if the line has bytes to spare.
 func (x *Exchange) ServeAtOnce(now time.Duration, p wire.PeerID) {
-	l := x.links[p]
+	l := x.link(p)
 	x.up.refill(now)
 	l.out.refill(now)
-	if l.heard && x.up.spare() {
+	if l.Heard && x.up.spare() {
 		x.serve(l, 0, 3)
 	}
 }
@@ -114,7 +114,7 @@ func (x *Exchange) ServeAtOnce(now time.Duration, p wire.PeerID) {
 // noteClaim notes what a peer claims to hold of an origin.
 func (x *Exchange) noteClaim(l *link, e *origin, it wire.Item) {
 	epoch := it.Group.Epoch()
-	if e.ask.peer == l.peer && e.ask.way == event.Pubsub && epoch.After(e.ask.epoch) && it.Have > 0 {
+	if e.ask.peer == l.Peer && e.ask.way == event.Pubsub && epoch.After(e.ask.epoch) && it.Have > 0 {
 		x.endAsk(e) // the peer can't send parts of an epoch that it has replaced
 		m := x.matter(l, e.Tag())
 		if m.failures > 0 {

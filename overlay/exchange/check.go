@@ -3,6 +3,7 @@ package exchange
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,15 +38,14 @@ func (x *Exchange) Check(now time.Duration) error {
 		if e.ask.way == event.Direct {
 			direct++
 		} else {
-			want(x.links[e.ask.peer] != nil, "%q is asked for %v without a link", e.ask.peer, e.Entry)
+			want(x.link(e.ask.peer) != nil, "%q is asked for %v without a link", e.ask.peer, e.Entry)
 			inFlight[e.ask.peer] += e.ask.bytes
 		}
 	}
 	want(direct == x.direct, "%d direct fetches, counted %d", direct, x.direct)
-	want(len(x.links) == len(x.order), "%d links, %d in order", len(x.links), len(x.order))
-	for _, l := range x.order {
-		want(x.links[l.peer] == l, "%q is in order, but no link", l.peer)
-		want(l.inFlight == inFlight[l.peer], "%q: %d bytes in flight, counted %d", l.peer, inFlight[l.peer], l.inFlight)
+	want(slices.EqualFunc(x.links, x.directory.Links(), func(l *link, of *directory.Link) bool { return l.Link == of }), "other links than the directory's")
+	for _, l := range x.links {
+		want(l.inFlight == inFlight[l.Peer], "%q: %d bytes in flight, counted %d", l.Peer, inFlight[l.Peer], l.inFlight)
 		errs = append(errs, l.check(now))
 	}
 	return errors.Join(errs...)
@@ -69,16 +69,16 @@ func (l *link) check(now time.Duration) error {
 	if len(wrong) == 0 {
 		return nil
 	}
-	return fmt.Errorf("exchange: link %q: %s", l.peer, strings.Join(wrong, ", "))
+	return fmt.Errorf("exchange: link %q: %s", l.Peer, strings.Join(wrong, ", "))
 }
 
 // String describes the exchange in a line, and one for each link in the order of peers.
 func (x *Exchange) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "up %.0f of %.0f B/s, down %.0f of %.0f B/s, %d direct, %d requests\n", x.up.tokens, x.up.rate, x.down.tokens, x.down.rate, x.direct, len(x.requests))
-	for _, l := range x.order {
+	for _, l := range x.links {
 		fmt.Fprintf(&b, "%q mesh %v heard %v, out %.0f of %.0f B/s, in %.0f B/s, %d in flight, %d wants, %d matters\n",
-			l.peer, x.meshed[l.peer], l.heard, l.out.tokens, l.out.rate, l.inRate, l.inFlight, len(l.wants), len(l.about))
+			l.Peer, l.Meshed, l.Heard, l.out.tokens, l.out.rate, l.inRate, l.inFlight, len(l.wants), len(l.about))
 	}
 	return b.String()
 }

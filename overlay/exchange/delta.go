@@ -92,7 +92,7 @@ const (
 // relative describes the relative run, not yet encoded, that answers an ask for parts of p up to end. It returns false
 // if the base that the ask names is not held here, is too large, or is no more precise than the asker's parts of p.
 func (x *Exchange) relative(e *origin, p *summary.Prefix, w *want, end int) (m madeDelta, ok bool) {
-	m = madeDelta{of: e.Index(), next: p, first: int(w.from), end: end, base: x.cfg.Summary(w.given.Group, 1)}
+	m = madeDelta{of: e.Index(), next: p, first: int(w.from), end: end, base: x.directory.Summary(w.given.Group, 1)}
 	if m.base == nil || m.first >= end || max(m.base.Header().N, p.Header().N) > directory.MaxDeltaKeys {
 		return m, false
 	}
@@ -136,7 +136,7 @@ func (x *Exchange) serveDelta(l *link, e *origin, p *summary.Prefix, w *want, en
 	if s != deltaGoes {
 		return s
 	}
-	x.sendParts(l, event.SendParts{To: l.peer, Group: group.Of(p.Header()), Parts: delta})
+	x.sendParts(l, event.SendParts{To: l.Peer, Group: group.Of(p.Header()), Parts: delta})
 	l.traded(e.Index()).claims(w.of, uint16(end))
 	w.end = 0
 	return deltaGoes

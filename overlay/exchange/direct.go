@@ -76,8 +76,8 @@ func (x *Exchange) answer(r *request, e *origin) bool {
 		x.refuse(r)
 		return true
 	}
-	l, ok := x.links[r.in.From]
-	if !ok || !l.heard {
+	l := x.link(r.in.From)
+	if l == nil || !l.Heard {
 		return false
 	}
 	if s := x.answerDelta(l, e, p, r); s != partsInstead {

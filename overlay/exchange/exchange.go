@@ -8,7 +8,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -16,21 +15,18 @@ import (
 
 // Exchange is the machine. Make one with [New]; the zero value is not usable. It is not safe for concurrent use.
 type Exchange struct {
-	cfg Config
-	out *event.Effects
-	now time.Duration
+	cfg       Config
+	directory *directory.Directory // only read
+	out       *event.Effects
+	now       time.Duration
 
-	focus  focus       // range whose summaries are asked for first
-	equals bool        // many peers are linked, and none of them has a faster line
-	within space.Range // the places that we want to hear of
+	focus  focus // range whose summaries are asked for first
+	equals bool  // many peers are linked, and none of them has a faster line
 
 	origins []origin // origins by directory index
 	owns    int      // number of our own origins; they come first
 
-	links map[wire.PeerID]*link
-	order []*link // links by peer, so that map order never reaches an effect
-
-	meshed map[wire.PeerID]bool // peers in the pubsub mesh: announcements go to them
+	links []*link // the directory's links, in the same order
 
 	up, down  budget          // the node's own line, all links together
 	uninvited budget          // the part of down that messages without an ask may use
@@ -73,7 +69,6 @@ type Config struct {
 	Share                    float64 // share of a line's rate that summaries may use, in (0, 1]
 	Format                   wire.Format
 	RunRelative              func(p *summary.Prefix, first, end int, base *summary.Prefix, baseParts int) (summary.Relative, error)
-	Summary                  func(of group.ID, parts int) *summary.Prefix // [directory.Directory.Summary]
 	Rand                     Rand
 	Limits                   Limits
 }
@@ -97,12 +92,11 @@ type Rand interface {
 	Int64N(n int64) int64
 }
 
-// New returns an exchange without links, for a directory with the given entries of our own. It appends its effects to
-// out.
-func New(cfg Config, out *event.Effects, own ...*directory.Entry) *Exchange {
+// New returns an exchange without links, beside a directory. It appends its effects to out.
+func New(cfg Config, out *event.Effects, d *directory.Directory) *Exchange {
 	cfg.Limits.defaults()
 	x := &Exchange{
-		cfg: cfg, out: out, links: map[wire.PeerID]*link{}, meshed: map[wire.PeerID]bool{}, owns: len(own), due: agenda.New(dueTasks),
+		cfg: cfg, directory: d, out: out, owns: d.Owns(), due: agenda.New(dueTasks),
 		up: newBudget(cfg.Share*float64(cfg.Up)/8, 0),
 		served: admission.New(admission.Config{
 			Links:     admission.Pool{Work: 0.5, Slots: maxRequests},
@@ -111,7 +105,7 @@ func New(cfg Config, out *event.Effects, own ...*directory.Entry) *Exchange {
 		notices: budget{least: noticeBurst},
 		down:    newBudget(cfg.Share*float64(cfg.Down)/8, 0), uninvited: newBudget(unaskedShare*cfg.Share*float64(cfg.Down)/8, 0),
 	}
-	for _, e := range own {
+	for _, e := range d.Owned() {
 		x.origins, x.rests = append(x.origins, origin{Entry: e}), append(x.rests, agenda.Never)
 	}
 	return x
@@ -146,7 +140,7 @@ func (x *Exchange) Changed(c directory.Change) {
 
 // forget drops all that was exchanged about an origin.
 func (x *Exchange) forget(e *origin) {
-	for _, l := range x.order {
+	for _, l := range x.links {
 		l.forget(e.Index())
 	}
 	x.rests[e.Index()] = agenda.Never
@@ -156,14 +150,14 @@ func (x *Exchange) forget(e *origin) {
 // renewed notes a newer epoch of an origin, which we have announced to no link.
 func (x *Exchange) renewed(e *origin) {
 	e.refusals = 0
-	for _, l := range x.order {
+	for _, l := range x.links {
 		l.tellsNone(e.Index())
 	}
 }
 
 // toTell marks an origin for every link as one to announce, if need be.
 func (x *Exchange) toTell(e *origin) {
-	for _, l := range x.order {
+	for _, l := range x.links {
 		l.untold.add(e.Index())
 	}
 }
@@ -184,7 +178,7 @@ func (x *Exchange) Refill(now time.Duration) {
 	x.at(now)
 	x.up.refill(now)
 	x.down.refill(now)
-	for _, l := range x.order {
+	for _, l := range x.links {
 		l.out.refill(now)
 	}
 	x.timeOut(now)
@@ -209,7 +203,7 @@ func (x *Exchange) Waiting() bool {
 	if len(x.requests) > 0 || !x.ownTold() {
 		return true
 	}
-	for _, l := range x.order {
+	for _, l := range x.links {
 		if len(l.wants) > 0 || x.tells(l) && !l.untold.empty() {
 			return true
 		}

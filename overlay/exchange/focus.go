@@ -55,9 +55,9 @@ func (x *Exchange) weight(e *origin) float64 {
 func (x *Exchange) LinesIn() float64 {
 	own := float64(x.cfg.Down)
 	var said []float64
-	for _, l := range x.order {
-		if l.heard && float64(l.hello.Down) > own {
-			said = append(said, float64(l.hello.Down))
+	for _, l := range x.links {
+		if l.Heard && float64(l.Hello.Down) > own {
+			said = append(said, float64(l.Hello.Down))
 		}
 	}
 	if len(said) < fastVoices {
@@ -70,11 +70,11 @@ func (x *Exchange) LinesIn() float64 {
 // fastest reports whether many peers are linked, and none of them can pass our own summary on faster than we can.
 func (x *Exchange) fastest() bool {
 	n := 0
-	for _, l := range x.order {
-		if l.heard && l.hello.Up > x.cfg.Up {
+	for _, l := range x.links {
+		if l.Heard && l.Hello.Up > x.cfg.Up {
 			return false
 		}
-		if l.heard {
+		if l.Heard {
 			n++
 		}
 	}

@@ -32,16 +32,16 @@ const (
 // Hear notes a peer's hello without its records, and sets the link's rates by it. first is set for the first hello on
 // the link.
 func (x *Exchange) Hear(now time.Duration, p wire.PeerID, h wire.Hello) (first bool) {
-	l := x.links[p]
+	l := x.link(p)
 	x.at(now)
-	if l.heard && l.hello.Session != h.Session {
+	if l.Heard && l.Hello.Session != h.Session {
 		x.restarted(l)
 	}
-	first = !l.heard
-	wider := h.Depth < l.hello.Depth
-	l.hello = h
-	l.hello.Records = nil
-	l.hello.Depth = min(max(h.Depth, 0), space.MaxDepth)
+	first = !l.Heard
+	wider := h.Depth < l.Hello.Depth
+	l.Hello = h
+	l.Hello.Records = nil
+	l.Hello.Depth = min(max(h.Depth, 0), space.MaxDepth)
 	if wider || h.Again {
 		x.tellAgain(l, h.Again)
 	}
@@ -51,7 +51,7 @@ func (x *Exchange) Hear(now time.Duration, p wire.PeerID, h wire.Hello) (first b
 		l.out = newBudget(x.outRate(l), now)
 		l.out.tokens -= spent
 	}
-	l.heard = true
+	l.Heard = true
 	x.setRates(now, l)
 	return first
 }
@@ -60,22 +60,22 @@ func (x *Exchange) Hear(now time.Duration, p wire.PeerID, h wire.Hello) (first b
 // outlives the session, as it would the link.
 func (x *Exchange) restarted(l *link) {
 	x.part(x.now, l.standing)
-	l.standing = x.recall(x.now, l.peer)
+	l.standing = x.recall(x.now, l.Peer)
 	l.trades, l.wants = nil, nil
 	l.untold.addAll(len(x.origins))
 }
 
 // Newcomer reports whether a peer knows far fewer peers than the given number of origins. A newcomer is sent some
 // records. A peer that covers only a part of the network is no newcomer: it looks for the few peers that it wants.
-func (x *Exchange) Newcomer(p wire.PeerID, origins int) bool { return x.links[p].newcomer(origins) }
+func (x *Exchange) Newcomer(p wire.PeerID, origins int) bool { return x.link(p).newcomer(origins) }
 
 func (l *link) newcomer(origins int) bool {
-	return l.hello.Depth == 0 && (l.hello.Origins < FewOrigins || 4*l.hello.Origins < origins)
+	return l.Hello.Depth == 0 && (l.Hello.Origins < FewOrigins || 4*l.Hello.Origins < origins)
 }
 
 // Greet fills in the rates in a hello to a peer, notes its contents, and charges its bytes, records included.
 func (x *Exchange) Greet(now time.Duration, p wire.PeerID, h wire.Hello) wire.Hello {
-	l := x.links[p]
+	l := x.link(p)
 	records := h.Records
 	h.Up, h.Down, h.Measured, h.Records = x.cfg.DeclaredUp, x.cfg.DeclaredDown, x.measured(l), nil
 	l.said, l.saidAt = said{h.FalseMatches, h.Origins, h.Network, h.Depth}, now
@@ -91,7 +91,7 @@ func (x *Exchange) Greet(now time.Duration, p wire.PeerID, h wire.Hello) wire.He
 
 // measured returns the measured rate of incoming trains for a hello, in bit/s; 0 if our line is declared.
 func (x *Exchange) measured(l *link) uint64 {
-	if x.cfg.DeclaredDown > 0 || !l.heard {
+	if x.cfg.DeclaredDown > 0 || !l.Heard {
 		return 0
 	}
 	return l.inTrain.measured()
@@ -107,16 +107,16 @@ func (x *Exchange) RecordRoom() int { return int(helloShare * Burst(x.up.rate)) 
 // the network, so one that has doubled is told after a second. A peer that hears of more origins than it knows counts
 // itself as incomplete, so a small change of their number is told, too, but once a minute at most.
 func (x *Exchange) HelloDue(now time.Duration, p wire.PeerID, falseMatches float64, origins, network int, wide bool) (with Records, due bool) {
-	l := x.links[p]
+	l := x.link(p)
 	if since := now - l.saidAt; since < agenda.Patience {
 		return NoRecords, since >= agenda.Beat && network > 2*max(l.said.network, FewOrigins)
 	}
-	if l.heard && l.newcomer(origins) && origins > FewOrigins && !x.paceChanged(l) {
+	if l.Heard && l.newcomer(origins) && origins > FewOrigins && !x.paceChanged(l) {
 		return SomeRecords, true
 	}
 	due = x.paceChanged(l) || falseMatches < 0.5*l.said.falseMatches || falseMatches > 2*l.said.falseMatches ||
 		origins > 2*l.said.origins || origins != l.said.origins && now >= l.saidAt+agenda.Seldom || wide && 3*origins > 4*l.said.origins ||
-		x.within.Depth() != l.said.depth || network > FewOrigins && 2*network > 3*l.said.network
+		x.directory.Range().Depth() != l.said.depth || network > FewOrigins && 2*network > 3*l.said.network
 	return NoRecords, due
 }
 

@@ -29,7 +29,7 @@ func TestHolder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	const rate = 10_000_000
 	w := lone(rng, rate)
-	w.x.SetRange(space.Around(1<<63, 1)) // the entries of this test have place 0
+	w.d.SetRange(space.Around(1<<63, 1)) // the entries of this test have place 0
 	near, other, far := inRange(0, 0), inRange(0, 1), inRange(1, 0)
 	if PlaceOf(near) > PlaceOf(other) { // of the two in its range, the one nearest to the origin is asked
 		near, other = other, near

@@ -68,7 +68,7 @@ func TestSlowLineRests(t *testing.T) {
 	items := []wire.Item{{Group: group.Of(own.Stream.Header()), Have: 1}}
 	w.give(0, event.CatalogueReceived{From: "link", Items: items, Bytes: Cost(make(wire.Catalogue, 1))})
 	w.x.Refill(2 * agenda.Seldom)
-	if w.x.copying() || w.x.links["link"].trade(0).toldHave > 0 {
+	if w.x.copying() || w.x.link("link").trade(0).toldHave > 0 {
 		t.Fatal("the first copy should be over, and the link untold")
 	}
 	if to, _ := w.x.announceOwn(2 * agenda.Seldom); to != nil {

@@ -6,23 +6,22 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
-// link is the state of the link to a peer: knowledge of the peer, and debts in both directions.
+// link is the exchange's part of a link's record: knowledge of the peer, and debts in both directions. Parts are traded
+// once the peer is heard: its rates are known then.
 type link struct {
+	*directory.Link
 	*standing
-	heard  bool         // the peer has said hello: its rates are known, and parts may be traded
 	cursor int32        // directory index last considered for announcements
 	trades []*tradePage // trades by directory index, in pages; nil: no trades
-	place  space.Place  // place of the peer
 	out    budget       // budget of summary bytes to the peer
 	untold marks        // directory indexes with perhaps something to announce
 
-	hello    wire.Hello  // the peer's last hello, without records
 	pace     pace        // rate at which we may send to the peer
 	inRate   float64     // summary bytes a second that the peer may send us
 	inPace   pace        // rate at which the peer may send to us
@@ -126,57 +125,47 @@ func (l *link) forget(i int) {
 	l.wants = slices.DeleteFunc(l.wants, func(w *want) bool { return w.index == i })
 }
 
-// Open notes a connection to a peer. It returns false if there was one, or if the peer is this node.
-func (x *Exchange) Open(now time.Duration, p wire.PeerID) bool {
-	if _, ok := x.links[p]; ok || p == x.cfg.Self {
-		return false
-	}
+// Open begins to trade with a linked peer.
+func (x *Exchange) Open(now time.Duration, of *directory.Link) {
 	x.at(now)
-	l := &link{standing: x.recall(now, p), place: PlaceOf(p), pace: newPace(), inPace: newPace()}
+	l := &link{Link: of, standing: x.recall(now, of.Peer), pace: newPace(), inPace: newPace()}
 	l.out = newBudget(0, now)
 	l.cursor = int32(x.cfg.Rand.IntN(len(x.origins)))
 	l.notices = budget{least: noticeBurst, tokens: noticeBurst, last: now}
 	l.theirs = newBudget(0, now)
 	l.untold.addAll(len(x.origins))
-	x.links[p] = l
-	at, _ := slices.BinarySearchFunc(x.order, l, byPeer)
-	x.order = slices.Insert(x.order, at, l)
-	return true
+	at, _ := x.linkAt(of.Peer)
+	x.links = slices.Insert(x.links, at, l)
 }
 
-// Close notes the end of a connection to a peer. It returns false if there was none.
-func (x *Exchange) Close(now time.Duration, p wire.PeerID) bool {
-	l, ok := x.links[p]
-	if !ok {
-		return false
-	}
-	delete(x.links, p)
-	delete(x.meshed, p)
-	x.part(now, l.standing)
-	at, _ := slices.BinarySearchFunc(x.order, l, byPeer)
-	x.order = slices.Delete(x.order, at, at+1)
+// Close ends all trade with a peer whose connection has ended.
+func (x *Exchange) Close(now time.Duration, p wire.PeerID) {
+	at, _ := x.linkAt(p)
+	x.part(now, x.links[at].standing)
+	x.links = slices.Delete(x.links, at, at+1)
 	for i := range x.origins {
 		if e := &x.origins[i]; e.ask.peer == p && e.ask.way == event.Pubsub {
 			x.endAsk(e)
 		}
 	}
-	return true
 }
 
-func byPeer(a, b *link) int { return cmp.Compare(a.peer, b.peer) }
+// linkAt returns the index of the link to a peer among all links, and whether it is there.
+func (x *Exchange) linkAt(p wire.PeerID) (at int, linked bool) {
+	return slices.BinarySearchFunc(x.links, p, func(l *link, p wire.PeerID) int { return cmp.Compare(l.Peer, p) })
+}
 
-// Mesh notes that a peer entered or left the pubsub mesh. Pubsub may report it before the connection is known here.
-func (x *Exchange) Mesh(p wire.PeerID, in bool) {
-	if in {
-		x.meshed[p] = true
-	} else {
-		delete(x.meshed, p)
+// link returns the link to a peer; nil if there is none.
+func (x *Exchange) link(p wire.PeerID) *link {
+	if at, linked := x.linkAt(p); linked {
+		return x.links[at]
 	}
+	return nil
 }
 
 // outRate returns the rate at which summaries may go to a peer, in bytes a second.
 func (x *Exchange) outRate(l *link) float64 {
-	return l.pace.of(x.cfg.Up, l.hello.Down, x.cfg.Share)
+	return l.pace.of(x.cfg.Up, l.Hello.Down, x.cfg.Share)
 }
 
 // setRates sets both rates of a link by what its ends declared or measured.
@@ -185,12 +174,12 @@ func (x *Exchange) setRates(now time.Duration, l *link) {
 		l.out.refill(now)
 		l.out.rate = rate
 	}
-	l.inRate = l.inPace.of(l.hello.Up, x.cfg.DeclaredDown, x.cfg.Share)
+	l.inRate = l.inPace.of(l.Hello.Up, x.cfg.DeclaredDown, x.cfg.Share)
 }
 
 // Lost lowers the rate of a link that lost a message.
 func (x *Exchange) Lost(now time.Duration, p wire.PeerID) {
-	if l, ok := x.links[p]; ok && l.heard {
+	if l := x.link(p); l != nil && l.Heard {
 		l.pace.lose(now)
 		x.setRates(now, l)
 	}
@@ -198,9 +187,9 @@ func (x *Exchange) Lost(now time.Duration, p wire.PeerID) {
 
 // Settle lets a link recover from old losses and old failures to deliver.
 func (x *Exchange) Settle(now time.Duration, p wire.PeerID) {
-	l := x.links[p]
+	l := x.link(p)
 	l.age(now)
-	if l.heard {
+	if l.Heard {
 		l.pace.regain(now)
 		x.setRates(now, l)
 	}
@@ -208,7 +197,7 @@ func (x *Exchange) Settle(now time.Duration, p wire.PeerID) {
 
 // Charge counts bytes that go to a peer against the link's budget and the line's.
 func (x *Exchange) Charge(p wire.PeerID, n int) {
-	if l, ok := x.links[p]; ok {
+	if l := x.link(p); l != nil {
 		x.charge(l, n)
 	}
 }
@@ -237,4 +226,4 @@ func (x *Exchange) receivedUnasked(n int) {
 }
 
 // fault reports a linked peer's misbehaviour.
-func (x *Exchange) fault(l *link, f event.Fault) { x.out.Emit(event.Report{Peer: l.peer, Fault: f}) }
+func (x *Exchange) fault(l *link, f event.Fault) { x.out.Emit(event.Report{Peer: l.Peer, Fault: f}) }

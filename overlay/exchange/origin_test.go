@@ -35,7 +35,7 @@ func TestRemovedWhileWaiting(t *testing.T) {
 	}
 	w.out.Begin()
 	w.x.Took(0, a, directory.Result{Learned: &event.Learned{}, End: 3})
-	if got := w.x.links["link"].trade(2); got != (trade{}) {
+	if got := w.x.link("link").trade(2); got != (trade{}) {
 		t.Errorf("the other origin has a trade: %+v", got)
 	}
 	w.x.Took(0, a, directory.Result{Fault: event.FaultDelta})
@@ -53,7 +53,7 @@ func TestRemovedWhileWaiting(t *testing.T) {
 // want of the origin that has the directory index now come into it twice.
 func TestRemovedWhileWanted(t *testing.T) {
 	w := many(3)
-	l := w.x.links["link"]
+	l := w.x.link("link")
 	for range 3 {
 		e := w.d.Entry(2)
 		l.wants = append(l.wants, &want{index: 2, of: summary.Epoch{Generation: 1}, end: 1})
@@ -89,7 +89,7 @@ func TestInventedOriginsTakeLittle(t *testing.T) {
 		w.give(time.Duration(second)*time.Second, event.Tick{})
 	}
 	bytes := 0
-	for _, l := range w.x.order {
+	for _, l := range w.x.links {
 		bytes += int(unsafe.Sizeof(*l)) + 8*cap(l.trades)
 		for _, page := range l.trades {
 			if page != nil {

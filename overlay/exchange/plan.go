@@ -72,7 +72,7 @@ func (x *Exchange) planAsks(now time.Duration, short func() bool) {
 		return
 	}
 	offers := x.offers[:0]
-	x.doubted = slices.ContainsFunc(x.order, func(l *link) bool { return !x.trusts(l) })
+	x.doubted = slices.ContainsFunc(x.links, func(l *link) bool { return !x.trusts(l) })
 	next := agenda.Never
 	for i, until := range x.rests {
 		if now >= until {
@@ -166,9 +166,9 @@ func (x *Exchange) bestOffer(now time.Duration, e *origin, short func() bool) (o
 func (x *Exchange) meshOffer(now time.Duration, e *origin, among func(*link) bool) (of offer, most int) {
 	ep, parts := e.Epoch()
 	of = offer{e: e, epoch: ep, from: parts}
-	for _, l := range x.order {
+	for _, l := range x.links {
 		t := l.trade(e.Index())
-		if !l.heard || t.have == 0 || l.shuns(now, e.Tag()) || ep.After(t.theirs) || !t.theirs.After(e.Past()) || !among(l) {
+		if !l.Heard || t.have == 0 || l.shuns(now, e.Tag()) || ep.After(t.theirs) || !t.theirs.After(e.Past()) || !among(l) {
 			continue
 		}
 		if t.theirs.After(of.epoch) {
@@ -185,7 +185,7 @@ func (x *Exchange) meshOffer(now time.Duration, e *origin, among func(*link) boo
 // mayFetch reports whether an origin may be asked for directly: it is known, and the mesh has brought nothing for long.
 func (x *Exchange) mayFetch(now time.Duration, e *origin) bool {
 	p := e.Newest()
-	if p != nil && x.within.Depth() > 0 && p.FalsePositiveRate() <= wellKnown && !x.IsLinked(e.Peer()) {
+	if p != nil && x.directory.Range().Depth() > 0 && p.FalsePositiveRate() <= wellKnown && !x.directory.IsLinked(e.Peer()) {
 		return false // a connection would cost more than it brings
 	}
 	return p != nil && p.Parts() < p.Plan().Parts() && x.direct < x.maxDirect() && x.down.spare() &&
@@ -272,7 +272,7 @@ func (x *Exchange) take(now time.Duration, of offer) {
 		return
 	}
 	end := min(of.end, int(l.trade(e.Index()).have))
-	e.ask = ask{peer: l.peer, way: event.Pubsub, epoch: of.epoch, from: of.from, end: end, deadline: now + askPatience(l, 0)}
+	e.ask = ask{peer: l.Peer, way: event.Pubsub, epoch: of.epoch, from: of.from, end: end, deadline: now + askPatience(l, 0)}
 	x.reserve(l, e, of.bytes)
 	it := wire.Item{Group: group.New(e.Tag(), of.epoch), Have: uint16(of.from), Want: uint16(end), Given: of.given}
 	if l.appliesNo(e.Tag(), of.epoch) {

@@ -15,26 +15,26 @@ import (
 // PlaceOf returns the place of a peer.
 func PlaceOf(p wire.PeerID) space.Place { return space.Place(group.OriginTag(string(p))) }
 
-// SetRange sets the places that we want to hear of. At first these are all.
-func (x *Exchange) SetRange(r space.Range) {
-	x.within = r
+// RangeChanged notes that we want to hear of other places than before.
+func (x *Exchange) RangeChanged() {
 	x.due.By(duePlan, 0)
-	for _, l := range x.order {
+	for _, l := range x.links {
 		l.untold.addAll(len(x.origins))
 	}
 }
 
 // reach returns the range that a linked peer wants to hear of.
-func (l *link) reach() space.Range { return space.Around(l.place, l.hello.Depth) }
+func (l *link) reach() space.Range { return space.Around(l.Place, l.Hello.Depth) }
 
 // meets reports whether a linked peer's range and ours have places in common.
 func (x *Exchange) meets(l *link) bool {
-	return x.within.Covers(l.reach()) || l.reach().Covers(x.within)
+	own := x.directory.Range()
+	return own.Covers(l.reach()) || l.reach().Covers(own)
 }
 
 // tells reports whether a link gets announcements of the parts that we hold.
 func (x *Exchange) tells(l *link) bool {
-	return l.heard && (x.meshed[l.peer] || x.within.Depth() > 0 && x.meets(l))
+	return l.Heard && (l.Meshed || x.directory.Range().Depth() > 0 && x.meets(l))
 }
 
 // maxRefusals is the number of failed fetches of an origin from links that should hold it, after which it is dialled
@@ -45,11 +45,11 @@ const maxRefusals = 2
 // a link does not announce the origin to us. Of several it returns the nearest to the origin, because ranges are filled
 // from the inside out. It returns nil if the origin itself is to be asked.
 func (x *Exchange) holder(e *origin) (best *link) {
-	if x.within.Contains(e.place) || x.IsLinked(e.Peer()) || e.refusals >= maxRefusals {
+	if x.directory.Range().Contains(e.place) || x.directory.IsLinked(e.Peer()) || e.refusals >= maxRefusals {
 		return nil
 	}
-	for _, l := range x.order {
-		if l.heard && l.reach().Contains(e.place) && (best == nil || e.place.Distance(l.place) < e.place.Distance(best.place)) {
+	for _, l := range x.links {
+		if l.Heard && l.reach().Contains(e.place) && (best == nil || e.place.Distance(l.Place) < e.place.Distance(best.Place)) {
 			best = l
 		}
 	}
@@ -67,9 +67,9 @@ func (x *Exchange) tellAgain(l *link, all bool) {
 
 // Meeting returns the linked peers whose ranges have places in common with ours.
 func (x *Exchange) Meeting() (out []wire.PeerID) {
-	for _, l := range x.order {
-		if l.heard && x.meets(l) {
-			out = append(out, l.peer)
+	for _, l := range x.links {
+		if l.Heard && x.meets(l) {
+			out = append(out, l.Peer)
 		}
 	}
 	return out
@@ -79,9 +79,9 @@ func (x *Exchange) Meeting() (out []wire.PeerID) {
 // space.Boasters have said hello: a boaster could decide it.
 func (x *Exchange) UsualDepth() int {
 	var depths []int
-	for _, l := range x.order {
-		if l.heard {
-			depths = append(depths, l.hello.Depth)
+	for _, l := range x.links {
+		if l.Heard {
+			depths = append(depths, l.Hello.Depth)
 		}
 	}
 	if len(depths) < space.Boasters {
@@ -95,9 +95,9 @@ func (x *Exchange) UsualDepth() int {
 // than space.Boasters.
 func (x *Exchange) Networks() []float64 {
 	var out []float64
-	for _, l := range x.order {
-		if l.heard && l.hello.Network > 0 {
-			out = append(out, float64(l.hello.Network))
+	for _, l := range x.links {
+		if l.Heard && l.Hello.Network > 0 {
+			out = append(out, float64(l.Hello.Network))
 		}
 	}
 	if len(out) < space.Boasters {
@@ -108,7 +108,7 @@ func (x *Exchange) Networks() []float64 {
 
 // Spend counts bytes that go to a peer, linked or not.
 func (x *Exchange) Spend(p wire.PeerID, n int) {
-	if l, ok := x.links[p]; ok {
+	if l := x.link(p); l != nil {
 		x.charge(l, n)
 		return
 	}
@@ -118,7 +118,7 @@ func (x *Exchange) Spend(p wire.PeerID, n int) {
 
 // Knows reports whether a linked peer has announced our own newest epoch.
 func (x *Exchange) Knows(p wire.PeerID) bool {
-	l, ok := x.links[p]
+	l := x.link(p)
 	ep, _ := x.origins[0].Epoch()
-	return ok && l.trade(0).theirs == ep
+	return l != nil && l.trade(0).theirs == ep
 }

@@ -13,7 +13,7 @@ import (
 // Arrived counts a run or a delta against the line and the link that it came on. of is its entry, nil if there is none.
 func (x *Exchange) Arrived(now time.Duration, in event.PartsReceived, of *directory.Entry) {
 	x.at(now)
-	l := x.links[in.From]
+	l := x.link(in.From)
 	if l == nil {
 		return
 	}
@@ -80,7 +80,7 @@ func (x *Exchange) unasked(in event.PartsReceived) event.Fault {
 	if in.Transport == event.Direct {
 		return ""
 	}
-	if l := x.links[in.From]; l != nil {
+	if l := x.link(in.From); l != nil {
 		return l.pays(x.now, in)
 	}
 	return event.FaultUnasked
@@ -88,7 +88,7 @@ func (x *Exchange) unasked(in event.PartsReceived) event.Fault {
 
 // Took notes the outcome of an admitted run or delta.
 func (x *Exchange) Took(now time.Duration, a Arrival, r directory.Result) {
-	l, e := x.links[a.in.From], x.originOf(a.of)
+	l, e := x.link(a.in.From), x.originOf(a.of)
 	if e == nil { // removed meanwhile: there is nothing left to note
 		x.blameFor(a, r)
 		return

@@ -21,6 +21,7 @@ func many(n int) *world {
 		w.d.Add(0, "link", uint64(i+1))
 		w.pass()
 	}
+	w.d.Close("link")
 	w.meet(wire.Hello{}, "link")
 	w.x.Round(0, w.d.Short)
 	return w

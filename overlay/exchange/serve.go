@@ -15,7 +15,7 @@ func (x *Exchange) serve(l *link, first, last int) {
 	for urgency := first; urgency <= last; urgency++ {
 		l.wants = slices.DeleteFunc(l.wants, func(w *want) bool {
 			if x.urgency(w) == urgency {
-				for x.servePart(l, w) && l.hello.Down == 0 { // the runs make a train, whose rate the peer measures
+				for x.servePart(l, w) && l.Hello.Down == 0 { // the runs make a train, whose rate the peer measures
 				}
 			}
 			return w.end == 0
@@ -65,7 +65,7 @@ func (x *Exchange) servePart(l *link, w *want) (more bool) {
 	if w.index == 0 {
 		x.copies.taken(x.now, to)
 	}
-	x.sendParts(l, event.SendParts{To: l.peer, Group: group.New(e.Tag(), w.of), Parts: cut})
+	x.sendParts(l, event.SendParts{To: l.Peer, Group: group.New(e.Tag(), w.of), Parts: cut})
 	x.charge(l, Cost(cut))
 	w.from, w.at = uint16(to), x.now
 	l.traded(w.index).claims(w.of, w.from)
@@ -90,7 +90,7 @@ func (x *Exchange) cut(l *link, e *origin, p *summary.Prefix, from, end int) (ou
 		out.Envelope, out.Record = e.Envelope(p), e.Record().Envelope
 	}
 	most := maxRunBytes
-	if l.hello.Down == 0 {
+	if l.Hello.Down == 0 {
 		most = trainRun
 	}
 	fixed := rpcOverhead + runOverhead + len(out.Envelope) + len(out.Record)

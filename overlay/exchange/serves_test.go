@@ -21,11 +21,12 @@ func TestAskersLeaveHalf(t *testing.T) {
 		for _, limited := range []bool{true, false} {
 			rng := rand.New(rand.NewPCG(1, 2))
 			cfg := Config{Self: "self", Up: 10_000_000, Down: 10_000_000, Share: 1. / 3, Rand: rng}
-			x := New(cfg, new(event.Effects), emptyDirectory(rng).Owned()...)
+			d := emptyDirectory(rng)
+			x := New(cfg, new(event.Effects), d)
 			if !limited {
 				x.served = admission.New(admission.Config{Strangers: admission.Pool{Work: 1e6}, Links: admission.Pool{Work: 1e6}})
 			}
-			x.Open(0, "link")
+			x.Open(0, d.Open("link", ""))
 			strangers, honest, link, announced := 0, 0, 0, 0
 			for tick := range seconds * ticks {
 				now := time.Duration(tick) * time.Second / ticks

@@ -21,8 +21,8 @@ func slowAsks(x *Exchange) (asks []string) {
 	}
 	down := x.down.tokens
 	links := map[wire.PeerID]*traffic{}
-	for _, l := range x.order {
-		links[l.peer] = &traffic{l.inFlight, l.out.tokens}
+	for _, l := range x.links {
+		links[l.Peer] = &traffic{l.inFlight, l.out.tokens}
 	}
 	done := map[int]bool{}
 	for {
@@ -41,9 +41,9 @@ func slowAsks(x *Exchange) (asks []string) {
 			return asks
 		}
 		done[best] = true
-		e, among := x.origin(best), x.order[:0:0]
-		for _, l := range x.order {
-			at := links[l.peer]
+		e, among := x.origin(best), x.links[:0:0]
+		for _, l := range x.links {
+			at := links[l.Peer]
 			busy := at.inFlight > 0 && (!l.useful && l.unkept >= fullCredit || float64(at.inFlight) >= 2*max(1, l.inRate))
 			if !busy && !l.shuns(x.now, e.Tag()) && int(l.trade(best).have) > start {
 				among = append(among, l)
@@ -57,10 +57,10 @@ func slowAsks(x *Exchange) (asks []string) {
 		var id wire.PeerID
 		least, have := 0.0, 0
 		for _, l := range among {
-			at := links[l.peer]
+			at := links[l.Peer]
 			wait := float64(at.inFlight+size) / max(1, l.inRate)
 			if (b.p == nil || b.knows(l)) && (to == nil || wait < least) {
-				to, id, least, have = at, l.peer, wait, int(l.trade(best).have)
+				to, id, least, have = at, l.Peer, wait, int(l.trade(best).have)
 			}
 		}
 		if to == nil || to.budget-reserve < float64(Cost(make(wire.Catalogue, 1))) {
@@ -75,7 +75,7 @@ func slowAsks(x *Exchange) (asks []string) {
 // slowOffer is the best next run of an origin with one epoch only.
 func slowOffer(x *Exchange, e *origin) (from, end, bytes int, value float64, ok bool) {
 	most := 0
-	for _, l := range x.order {
+	for _, l := range x.links {
 		if !l.shuns(x.now, e.Tag()) {
 			most = max(most, int(l.trade(e.Index()).have))
 		}
@@ -117,10 +117,10 @@ func planned(w *world) (asks []string) {
 	before := slices.Clone(x.origins)
 	rests, due := slices.Clone(x.rests), slices.Clone(x.due)
 	x.planAsks(x.now, w.d.Short)
-	for _, l := range x.order {
+	for _, l := range x.links {
 		for _, it := range l.asks {
 			i := w.d.Tagged(it.Group.OriginTag()).Index()
-			asks = append(asks, fmt.Sprintf("%s %d %d-%d", l.peer, i, it.Have, it.Want))
+			asks = append(asks, fmt.Sprintf("%s %d %d-%d", l.Peer, i, it.Have, it.Want))
 		}
 		l.asks = nil
 	}

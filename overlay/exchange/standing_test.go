@@ -19,18 +19,18 @@ func fewLinks(t *testing.T, links, parts int) (*world, *origin) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	const rate = 10_000_000
 	w := lone(rng, rate)
-	w.x.SetRange(space.Around(1<<63, 1))
+	w.d.SetRange(space.Around(1<<63, 1))
 	for i := range links {
 		w.meet(wire.Hello{Up: rate, Down: rate, Session: 1, Depth: 2}, wire.PeerID(fmt.Sprint("link", i)))
 	}
-	return w, w.learn(t, w.x.order[0].peer, plain.Of("origin", plain.Keys(rng, 5000)), parts)
+	return w, w.learn(t, w.x.links[0].peer, plain.Of("origin", plain.Keys(rng, 5000)), parts)
 }
 
 // TestCredit: eight asks that bring nothing use a link's credit up, one a minute comes back, and each that brings what
 // was claimed gives one back.
 func TestCredit(t *testing.T) {
 	w, e := fewLinks(t, 1, 2)
-	l := w.x.order[0]
+	l := w.x.links[0]
 	for range 20 {
 		w.x.failed(0, l, e)
 	}
@@ -49,7 +49,7 @@ func TestCredit(t *testing.T) {
 // twice as long each time, up to eight times.
 func TestShunned(t *testing.T) {
 	w, e := fewLinks(t, 1, 2)
-	l := w.x.order[0]
+	l := w.x.links[0]
 	now := time.Duration(0)
 	for i, want := range []time.Duration{1, 1, 2, 4, 8, 8} {
 		w.x.failed(now, l, e)
@@ -63,7 +63,7 @@ func TestShunned(t *testing.T) {
 // TestDistrusted: a link that has brought nothing in eight asks is asked for one thing at a time.
 func TestDistrusted(t *testing.T) {
 	w, _ := fewLinks(t, 1, 2)
-	l := w.x.order[0]
+	l := w.x.links[0]
 	l.inFlight = 1
 	for _, c := range []struct {
 		unkept int
@@ -80,7 +80,7 @@ func TestDistrusted(t *testing.T) {
 // second.
 func TestRipe(t *testing.T) {
 	w, e := fewLinks(t, 1, 6)
-	l, p := w.x.order[0], e.Held()
+	l, p := w.x.links[0], e.Held()
 	told := uint16(p.Parts() - 1)
 	if p.EncodedBytes() >= 2*p.Plan().EncodedBytes(int(told)) || p.Parts() == p.Plan().Parts() {
 		t.Fatalf("%d of %d parts", p.Parts(), p.Plan().Parts())

@@ -31,8 +31,8 @@ func lone(rng *rand.Rand, rate uint64) *world {
 	w := &world{d: emptyDirectory(rng), rng: rng}
 	w.x = New(Config{
 		Self: "self", Up: rate, Down: rate, DeclaredUp: rate, DeclaredDown: rate, Share: 1.0 / 3, Rand: rng,
-		RunRelative: (*summary.Prefix).RunRelative, Summary: w.d.Summary,
-	}, &w.out, w.d.Owned()...)
+		RunRelative: (*summary.Prefix).RunRelative,
+	}, &w.out, w.d)
 	return w
 }
 
@@ -156,9 +156,9 @@ func (w *world) give(now time.Duration, in event.Input) []event.Effect {
 	case event.Published:
 		w.x.Published(now, w.d.Publish(now, in).Index())
 	case event.LinkOpened:
-		w.x.Open(now, in.Peer)
-		w.x.Mesh(in.Peer, true)
-		w.d.Open(in.Peer, in.Group)
+		l := w.d.Open(in.Peer, in.Group)
+		l.Meshed = true
+		w.x.Open(now, l)
 	case event.HelloReceived:
 		w.x.Hear(now, in.Peer, in.Hello)
 	case event.CatalogueReceived:

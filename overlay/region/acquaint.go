@@ -73,8 +73,8 @@ func (s *Region) next(now time.Duration) (to wire.Record, q wire.Inquiry, ok boo
 		return to, q, false
 	}
 	s.due.By(dueInquiry, now+s.gossip.Asked())
-	if s.exchange.IsLinked(to.Peer) {
-		s.links[to.Peer] = now
+	if l := s.directory.Link(to.Peer); l != nil {
+		l.Gossiped = now
 	}
 	q = s.inquiry(to.Peer)
 	q.Near, q.Known, q.Least = near, s.knownTo(similar, near), s.least(similar)
@@ -140,12 +140,12 @@ func (s *Region) whomToAsk(similar []*directory.Entry, near bool) (wire.Record, 
 // them costs no connection. The peer asked longest ago comes first: it has had the most time to learn of others.
 func (s *Region) linkedAlike(similar []*directory.Entry) (out []*directory.Entry) {
 	for _, e := range similar {
-		if 2*e.Overlap().Value >= similar[0].Overlap().Value && s.exchange.IsLinked(e.Peer()) {
+		if 2*e.Overlap().Value >= similar[0].Overlap().Value && s.directory.IsLinked(e.Peer()) {
 			out = append(out, e)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b *directory.Entry) int {
-		return cmp.Compare(s.links[a.Peer()], s.links[b.Peer()])
+		return cmp.Compare(s.directory.Link(a.Peer()).Gossiped, s.directory.Link(b.Peer()).Gossiped)
 	})
 	return out
 }
@@ -153,8 +153,8 @@ func (s *Region) linkedAlike(similar []*directory.Entry) (out []*directory.Entry
 // unaskedLink draws a linked peer that was not asked since it was linked.
 func (s *Region) unaskedLink() (wire.Record, bool) {
 	var all []wire.Record
-	for _, p := range s.exchange.Linked() {
-		if r, ok := s.directory.RecordOf(p); ok && s.links[p] == 0 && !s.awaits(p) {
+	for _, l := range s.directory.Links() {
+		if r, ok := s.directory.RecordOf(l.Peer); ok && l.Gossiped == 0 && !s.awaits(l.Peer) {
 			all = append(all, r)
 		}
 	}
@@ -239,7 +239,7 @@ func (s *Region) bar(similar []*directory.Entry) float64 {
 	bar := max(leastAlike, s.gossip.Bar(similar[0].Overlap().Value))
 	left := s.similarRoom()
 	for _, e := range similar {
-		if s.exchange.IsLinked(e.Peer()) || s.Range().Contains(s.directory.Place(e)) {
+		if s.directory.IsLinked(e.Peer()) || s.Range().Contains(s.directory.Place(e)) {
 			continue
 		}
 		if left--; left == 0 {
@@ -258,7 +258,7 @@ func (s *Region) similarRoom() int {
 	most := float64(s.directory.UnlinkedCapacity())
 	inside := 0
 	for _, e := range s.directory.Others() {
-		if e != nil && s.Range().Contains(s.directory.Place(e)) && !s.exchange.IsLinked(e.Peer()) {
+		if e != nil && s.Range().Contains(s.directory.Place(e)) && !s.directory.IsLinked(e.Peer()) {
 			inside++
 		}
 	}

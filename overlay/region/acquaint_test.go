@@ -122,13 +122,13 @@ func TestLinkedAlikeTakeTurns(t *testing.T) {
 	for i := range linked {
 		p := wire.PeerID(fmt.Sprint("id", i))
 		step(t, o, 0, event.LinkOpened{Peer: p})
-		o.links[p] = time.Second
+		o.directory.Link(p).Gossiped = time.Second
 	}
 	asked := map[wire.PeerID]int{}
 	for round := range 2 * linked {
 		to := o.linkedAlike(o.similar())[0].Peer()
 		asked[to]++
-		o.links[to] = time.Duration(2+round) * time.Second
+		o.directory.Link(to).Gossiped = time.Duration(2+round) * time.Second
 	}
 	for p, n := range asked {
 		if n != 2 {

@@ -63,7 +63,7 @@ func (s *Region) depthOf(e *directory.Entry) (depth int, said bool) {
 	if s.FarWider() {
 		depth = s.usual
 	}
-	h, linked := s.exchange.Said(e.Peer())
+	h, linked := s.directory.Said(e.Peer())
 	if linked && h.Depth < depth && float64(h.Origins+1) >= filledTo*math.Ldexp(s.size, -h.Depth) {
 		return h.Depth, true
 	}

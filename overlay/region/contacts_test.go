@@ -14,8 +14,9 @@ func aware(t testing.TB, n int) *world {
 	w := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})
 	for i := range n {
 		id, link := wire.PeerID(fmt.Sprint("peer ", i)), wire.PeerID(fmt.Sprint("link ", i/32))
-		w.directory.Open(link, "")
-		w.exchange.Open(0, link)
+		if l := w.directory.Open(link, ""); l != nil {
+			w.exchange.Open(0, l)
+		}
 		w.directory.LearnRecord(0, link, wire.Record{Peer: id, Envelope: []byte(id)})
 	}
 	w.pass()

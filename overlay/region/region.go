@@ -47,10 +47,9 @@ type Region struct {
 
 	gossip  Gossip
 	due     agenda.Agenda
-	begun   time.Duration                 // when the node started
-	fitted  time.Duration                 // when the depth last changed
-	links   map[wire.PeerID]time.Duration // when linked peers were last asked in a round of gossip; 0: never
-	awaited map[wire.PeerID]inquiry       // inquiries whose answers are awaited, by peer
+	begun   time.Duration           // when the node started
+	fitted  time.Duration           // when the depth last changed
+	awaited map[wire.PeerID]inquiry // inquiries whose answers are awaited, by peer
 	seeker  seeker
 	meeting meeting
 	told    map[wire.PeerID]summary.Epoch // peers that got our own summary by an inquiry; bounded
@@ -106,7 +105,7 @@ func New(cfg Config, d *directory.Directory, x *exchange.Exchange) *Region {
 	return &Region{
 		cfg: cfg, directory: d, exchange: x,
 		place: place, seen: survey{vouched: space.MaxDepth, precise: space.MaxDepth}, contacts: NewContacts(place), told: map[wire.PeerID]summary.Epoch{},
-		links: map[wire.PeerID]time.Duration{}, awaited: map[wire.PeerID]inquiry{}, seeker: newSeeker(), due: agenda.New(dueTasks),
+		awaited: map[wire.PeerID]inquiry{}, seeker: newSeeker(), due: agenda.New(dueTasks),
 	}
 }
 
@@ -121,9 +120,6 @@ func (s *Region) Begin(now time.Duration) { s.begun = now }
 
 // Changed notes that places came or went, so that the next Fit estimates the size again.
 func (s *Region) Changed() { s.changed = true }
-
-// Close notes that there is no connection to a peer any more.
-func (s *Region) Close(p wire.PeerID) { delete(s.links, p) }
 
 // Hear notes that a linked peer has said hello.
 func (s *Region) Hear(now time.Duration, p wire.PeerID) {

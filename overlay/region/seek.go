@@ -57,8 +57,8 @@ func (s *Region) seek(now time.Duration) (to wire.Record, ok bool) {
 			to, best = r, since
 		}
 	}
-	for _, p := range s.exchange.Linked() {
-		if r, known := s.directory.RecordOf(p); known {
+	for _, l := range s.directory.Links() {
+		if r, known := s.directory.RecordOf(l.Peer); known {
 			consider(r)
 		}
 	}
@@ -66,7 +66,7 @@ func (s *Region) seek(now time.Duration) (to wire.Record, ok bool) {
 	for _, l := range nearest(s.place, s.askable(), RangeLinks) {
 		if _, met := k.last[l.Record.Peer]; met {
 			consider(l.Record)
-		} else if !s.exchange.IsLinked(l.Record.Peer) && !s.awaits(l.Record.Peer) {
+		} else if !s.directory.IsLinked(l.Record.Peer) && !s.awaits(l.Record.Peer) {
 			unlinked = append(unlinked, l.Record)
 		}
 	}

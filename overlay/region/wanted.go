@@ -143,13 +143,13 @@ func (s *Region) AwaitedBy(search uint64) (n int) {
 // someToAsk draws peers that can be asked now: linked ones, and contacts if there are not enough.
 func (s *Region) someToAsk(n int) (out []wire.Record) {
 	var contacts []wire.Record
-	for _, p := range s.exchange.Linked() {
-		if r, ok := s.directory.RecordOf(p); ok && !s.awaits(p) {
+	for _, l := range s.directory.Links() {
+		if r, ok := s.directory.RecordOf(l.Peer); ok && !s.awaits(l.Peer) {
 			out = append(out, r)
 		}
 	}
 	for c := range s.contacts.Each() {
-		if p := wire.PeerID(c.Peer); c.Failed == 0 && !c.Refuted() && !s.awaits(p) && !s.exchange.IsLinked(p) {
+		if p := wire.PeerID(c.Peer); c.Failed == 0 && !c.Refuted() && !s.awaits(p) && !s.directory.IsLinked(p) {
 			contacts = append(contacts, wire.Record{Peer: p, Envelope: c.Record})
 		}
 	}

@@ -39,7 +39,7 @@ func alone(t testing.TB, rng *rand.Rand, cfg Config) *world {
 		OpenHeader: summary.ParseHeader, OpenRecord: plain.OpenRecord, NewPrefix: summary.NewPrefix, Extend: (*summary.Prefix).Extend,
 	})
 	w := &world{}
-	x := exchange.New(exchange.Config{Self: cfg.Self, Up: line, Down: line, Share: 1.0 / 3, Rand: rng}, &w.effects, d.Owned()...)
+	x := exchange.New(exchange.Config{Self: cfg.Self, Up: line, Down: line, Share: 1.0 / 3, Rand: rng}, &w.effects, d)
 	w.Region = New(cfg, d, x)
 	t.Cleanup(func() {
 		if err := w.check(); err != nil {
@@ -78,12 +78,10 @@ func step(t testing.TB, o *world, now time.Duration, in event.Input) []event.Eff
 		o.exchange.Published(now, o.directory.Publish(now, in).Index())
 		o.Published(now)
 	case event.LinkOpened:
-		o.exchange.Open(now, in.Peer)
-		o.directory.Open(in.Peer, in.Group)
+		o.exchange.Open(now, o.directory.Open(in.Peer, in.Group))
 	case event.LinkClosed:
 		o.exchange.Close(now, in.Peer)
 		o.directory.Close(in.Peer)
-		o.Close(in.Peer)
 	case event.HelloReceived:
 		o.exchange.Hear(now, in.Peer, in.Hello)
 		o.Hear(now, in.Peer)
