@@ -201,11 +201,11 @@ func (c *Config) exchange(up, down uint64) exchange.Config {
 	}
 }
 
-// topology returns the topology's part of the configuration. group returns a peer's address group.
-func (c *Config) topology(group func(wire.PeerID) string) topology.Config {
+// topology returns the topology's part of the configuration.
+func (c *Config) topology() topology.Config {
 	return topology.Config{
 		Overlap: c.OverlapSlots, Near: c.NearSlots, Random: c.RandomSlots, MaxLinks: c.MaxLinks, Spread: c.SpreadLinks,
-		Accept: c.Limits.Accept, Rand: c.Rand, Group: group,
+		Accept: c.Limits.Accept, Rand: c.Rand,
 	}
 }
 

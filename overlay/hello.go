@@ -32,7 +32,7 @@ func (o *Overlay) onHello(now time.Duration, in event.HelloReceived) {
 	}
 	o.pass()
 	first := o.exchange.Hear(now, in.Peer, in.Hello)
-	o.topology.Hear(now, in.Peer, in.Hello, o.directory.Lookup(in.Peer), o.region.Wider(in.Hello) && o.wideNeighbours() >= mostWide)
+	o.topology.Hear(now, in.Peer, in.Hello, o.region.Wider(in.Hello) && o.wideNeighbours() >= mostWide)
 	o.act(now)
 	o.region.Hear(now, in.Peer)
 	if first && o.exchange.Newcomer(in.Peer, o.directory.Origins()) {
@@ -90,7 +90,7 @@ func (o *Overlay) onLinkRefused(now time.Duration, in event.LinkRefused) {
 	for _, n := range in.Names.Peers[:min(len(in.Names.Peers), wire.MaxNamed)] {
 		o.region.Learned(o.learnPeer(now, in.Peer, n))
 	}
-	o.topology.Refused(now, in.Peer, o.directory.Lookup(in.Peer))
+	o.topology.Refused(now, in.Peer)
 	o.act(now)
 }
 

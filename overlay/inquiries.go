@@ -126,7 +126,8 @@ func (o *Overlay) onNoNames(from wire.PeerID, here bool) {
 		return
 	}
 	if !here {
-		o.topology.DialFailed(o.now, from, o.directory.DialFailed(from))
+		o.directory.DialFailed(from)
+		o.topology.DialFailed(o.now, from)
 	}
 	o.contactsNamed(from)
 }

@@ -44,7 +44,7 @@ func New(cfg Config) (*Overlay, error) {
 		return nil, err
 	}
 	o := &Overlay{cfg: cfg, session: cfg.Rand.Uint64(), directory: directory.New(cfg.directory()), due: agenda.New(dueTasks)}
-	o.topology = topology.New(cfg.topology(o.directory.GroupOf))
+	o.topology = topology.New(cfg.topology(), o.directory)
 	o.exchange = exchange.New(cfg.exchange(up, down), &o.effects, o.directory)
 	o.region = region.New(o.cfg.region(), o.directory, o.exchange)
 	return o, nil
@@ -95,11 +95,10 @@ func (o *Overlay) take(now time.Duration, in event.Input) {
 	case event.PartsReceived:
 		o.onParts(now, in)
 	case event.DialFailed:
-		e := o.directory.Lookup(in.Peer)
 		if !in.Here {
-			e = o.directory.DialFailed(in.Peer)
+			o.directory.DialFailed(in.Peer)
 		}
-		o.topology.DialFailed(now, in.Peer, e)
+		o.topology.DialFailed(now, in.Peer)
 	case event.Charged:
 		o.exchange.Charge(in.Peer, in.Bytes)
 	case event.Outcome:
@@ -207,7 +206,6 @@ func (o *Overlay) openLink(now time.Duration, in event.LinkOpened) {
 		return
 	}
 	o.exchange.Open(now, l)
-	o.topology.Open(in.Peer)
 	with := exchange.NoRecords
 	if in.Outbound {
 		with = exchange.OwnRecord // the peer may not have our record
@@ -335,9 +333,8 @@ func (o *Overlay) choose(now time.Duration) {
 		o.topology.Estimated(now)
 	}
 	o.topology.Choose(now, topology.Known{
-		Peers: o.directory, Published: o.Own() != nil, Origins: o.directory.Origins(), LastLearned: o.directory.LastLearned(),
 		Idle: o.exchange.Idle, Within: o.region.Within(), Starting: o.region.Starting(now),
-		Parts: o.region.Parts(), Depth: o.region.Depth(), Place: o.directory.Place,
+		Parts: o.region.Parts(), Depth: o.region.Depth(),
 	})
 	o.act(now)
 }

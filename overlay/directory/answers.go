@@ -101,12 +101,10 @@ func (d *Directory) RoundTrip(p wire.PeerID, rtt time.Duration) {
 	}
 }
 
-// DialFailed notes that a peer could not be reached, and returns its entry, nil if there is none.
-func (d *Directory) DialFailed(p wire.PeerID) *Entry {
-	e := d.Lookup(p)
-	if e != nil {
+// DialFailed notes that a peer could not be reached.
+func (d *Directory) DialFailed(p wire.PeerID) {
+	if e := d.Lookup(p); e != nil {
 		e.dialFails++
 		d.touch()
 	}
-	return e
 }

@@ -14,16 +14,15 @@ func slotAfter(t *testing.T, within time.Duration, accepts bool, after time.Dura
 	t.Helper()
 	d := known()
 	publish(t, d, 0, 1)
-	top := New(Config{Random: 1, MaxLinks: 2, Rand: rand.New(rand.NewPCG(1, 1)), Accept: within})
-	top.Open(peer)
+	top := New(Config{Random: 1, MaxLinks: 2, Rand: rand.New(rand.NewPCG(1, 1)), Accept: within}, d)
 	idle := func(wire.PeerID) bool { return true }
 	for now := time.Duration(0); now <= after; now += time.Second {
-		top.Choose(now, Known{Peers: d, Idle: idle})
+		top.Choose(now, Known{Idle: idle})
 		if accepts {
-			top.Hear(now, peer, wire.Hello{Neighbour: true}, d.Lookup(peer), false)
+			top.Hear(now, peer, wire.Hello{Neighbour: true}, false)
 		}
 		top.Acts()
-		if err := top.Check(d); err != nil {
+		if err := top.Check(); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -48,9 +47,9 @@ func TestSlotOfWhoNeverAccepts(t *testing.T) {
 
 // Random neighbours that stood in for others go once these have accepted.
 func TestDropExtra(t *testing.T) {
-	top := New(Config{Overlap: 2, Random: 2, MaxLinks: 8, Rand: rand.New(rand.NewPCG(1, 1))})
+	top := New(Config{Overlap: 2, Random: 2, MaxLinks: 8, Rand: rand.New(rand.NewPCG(1, 1))}, known())
 	for _, p := range []wire.PeerID{"a", "b", "c", "d"} {
-		top.Open(p)
+		top.directory.Open(p, "")
 		top.add(0, p, neighbour{kind: Random, accepted: true})
 	}
 	top.dropExtra(func(wire.PeerID) bool { return true })
@@ -71,10 +70,10 @@ func TestRandomSlotsFavourNobody(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	kept := map[wire.PeerID]int{}
 	for range runs {
-		top := New(Config{Overlap: stoodIn - stay, Random: stay, MaxLinks: 2 * stoodIn, Rand: rng})
+		top := New(Config{Overlap: stoodIn - stay, Random: stay, MaxLinks: 2 * stoodIn, Rand: rng}, known())
 		for i := range stoodIn {
 			p := wire.PeerID(rune('a' + i))
-			top.Open(p)
+			top.directory.Open(p, "")
 			top.add(0, p, neighbour{kind: Random, accepted: true})
 		}
 		for i := range stoodIn - stay {
@@ -98,16 +97,14 @@ func TestRandomSlotsFavourNobody(t *testing.T) {
 // TestSlotsOfGroups: those who chose us share the places by their groups of addresses. Twelve peers of one party do not
 // keep everybody else out.
 func TestSlotsOfGroups(t *testing.T) {
-	group := map[wire.PeerID]string{}
-	top := New(Config{Random: 1, MaxLinks: 13, Rand: rand.New(rand.NewPCG(1, 1)), Group: func(p wire.PeerID) string { return group[p] }})
+	top := New(Config{Random: 1, MaxLinks: 13, Rand: rand.New(rand.NewPCG(1, 1))}, known())
 	ask := func(p, of wire.PeerID) bool {
-		group[p] = string(of)
-		top.Open(p)
-		top.Hear(0, p, wire.Hello{Neighbour: true}, nil, false)
+		top.directory.Open(p, string(of))
+		top.Hear(0, p, wire.Hello{Neighbour: true}, false)
 		if top.Acts(); top.count(Inbound) > 12 {
 			t.Fatalf("%d chose us, of at most 12", top.count(Inbound))
 		}
-		if err := top.Check(known()); err != nil {
+		if err := top.Check(); err != nil {
 			t.Fatal(err)
 		}
 		return top.IsNeighbour(p)

@@ -11,9 +11,9 @@ import (
 	"github.com/venn-p2p/venn/overlay/region"
 )
 
-// Check recounts the topology's counters and returns every invariant that does not hold, joined. Tests call it after
-// every step. peers is the directory, all of whose removals were passed to [Topology.Removed].
-func (t *Topology) Check(peers Peers) error {
+// Check recounts the topology's counters and returns every invariant that does not hold, joined. All removals from the
+// directory must have been passed to [Topology.Removed]. Tests call it after every step.
+func (t *Topology) Check() error {
 	var errs []error
 	want := func(ok bool, format string, args ...any) {
 		if !ok {
@@ -21,9 +21,8 @@ func (t *Topology) Check(peers Peers) error {
 		}
 	}
 	for p, nb := range t.neighbours {
-		want(nb.kind != Inbound || t.isLinked(p), "%q chose us, and is not linked", p)
+		want(nb.kind != Inbound || t.directory.IsLinked(p), "%q chose us, and is not linked", p)
 	}
-	want(slices.IsSorted(t.linked), "%q is not sorted", t.linked)
 	// Random neighbours stand in for others, and go one at a time. Ranged and spread neighbours come on top.
 	most := t.cfg.MaxLinks + t.cfg.slots() - t.cfg.Random + region.RangeLinks + t.cfg.Spread
 	want(len(t.neighbours) <= most, "%d neighbours, at most %d", len(t.neighbours), most)
@@ -35,7 +34,7 @@ func (t *Topology) Check(peers Peers) error {
 	want(len(t.acts) == 0, "%d acts were not done", len(t.acts))
 	for _, of := range []map[int]agenda.Pause{t.retry, t.audits} {
 		for i := range of {
-			want(peers.Entry(i) != nil, "a time is noted for index %d, which has no entry", i)
+			want(t.directory.Entry(i) != nil, "a time is noted for index %d, which has no entry", i)
 		}
 	}
 	return errors.Join(errs...)
@@ -44,7 +43,7 @@ func (t *Topology) Check(peers Peers) error {
 // String describes the topology in a line, and one for each neighbour in the order of peers.
 func (t *Topology) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d linked, full %v\n", len(t.linked), t.Full())
+	fmt.Fprintf(&b, "%d linked, full %v\n", len(t.directory.Links()), t.Full())
 	for _, p := range slices.Sorted(maps.Keys(t.neighbours)) {
 		nb := t.neighbours[p]
 		fmt.Fprintf(&b, "%q %v since %v, accepted %v\n", p, nb.kind, nb.since, nb.accepted)

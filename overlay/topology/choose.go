@@ -9,7 +9,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/rank"
 	"github.com/venn-p2p/venn/overlay/region"
-	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -19,44 +18,39 @@ const (
 	auditMost     = 16 * time.Hour   // the longest time between audits, while the summary does not change
 )
 
-// Known is the view of the directory that a choice is made from.
+// Known is what a choice depends on besides the directory.
 type Known struct {
-	Peers       Peers
-	Published   bool                   // there is a summary of our own to compare with
-	Origins     int                    // number of peers with at least a sample held
-	LastLearned time.Duration          // when the last of these was first held
-	Idle        func(wire.PeerID) bool // reports whether a peer owes us nothing that we asked for
+	Idle func(wire.PeerID) bool // reports whether a peer owes us nothing that we asked for
 
 	// Within reports whether an entry is in our range; nil: the range is everybody.
 	Within func(*directory.Entry) bool
 	// Depth is the depth of our range. If the range is far wider than others, Parts is the depth of its parts, each of
-	// which needs a neighbour; else 0. Place returns the place of an entry.
+	// which needs a neighbour; else 0.
 	Parts, Depth int
-	Place        func(*directory.Entry) space.Place
 	// Starting is set while our range may soon change: links into it would be of no use, nor most others.
 	Starting bool
 }
 
 // Choose fills the slots, and swaps a neighbour by overlap for a clearly better peer. Call it about once a second.
 func (t *Topology) Choose(now time.Duration, known Known) {
-	t.dropSilent(now, known.Peers)
+	t.dropSilent(now)
 	room := connectsATime
 	random := func(c []rank.Candidate, n int) []rank.Candidate { return rank.Random(c, n, t.cfg.Rand) }
 	linkedFirst := func(c []rank.Candidate, n int) []rank.Candidate {
 		c = rank.Random(c, len(c), t.cfg.Rand)
-		slices.SortStableFunc(c, func(a, b rank.Candidate) int { return t.unlinked(known.Peers, a) - t.unlinked(known.Peers, b) })
+		slices.SortStableFunc(c, func(a, b rank.Candidate) int { return t.unlinked(a) - t.unlinked(b) })
 		return c[:min(n, len(c))]
 	}
 	t.within = known.Within
-	t.recast(known.Peers)
+	t.recast()
 	if t.within != nil && !known.Starting {
-		room = t.fill(now, known.Peers, Ranged, t.rangedSlots(known.Peers), room, linkedFirst)
+		room = t.fill(now, Ranged, t.rangedSlots(), room, linkedFirst)
 	}
 	if t.comparable(now, known) {
-		room = t.fillSimilar(now, known.Peers, room)
-		t.swap(now, known.Peers)
+		room = t.fillSimilar(now, room)
+		t.swap(now)
 		if t.within == nil {
-			room = t.fill(now, known.Peers, Near, t.cfg.Near, room, rank.Near)
+			room = t.fill(now, Near, t.cfg.Near, room, rank.Near)
 		}
 		t.dropExtra(known.Idle)
 	}
@@ -65,23 +59,23 @@ func (t *Topology) Choose(now time.Duration, known Known) {
 		free = min(free, t.cfg.slots()-t.similarSlots()-region.RangeLinks)
 		random = linkedFirst
 	}
-	t.fill(now, known.Peers, Random, free, room, random)
+	t.fill(now, Random, free, room, random)
 	t.spread(now, known)
-	t.audit(now, known.Peers)
+	t.audit(now)
 }
 
 // comparable reports whether the samples of most peers are in. Neighbours chosen by overlap before that would soon be
 // worse than others, but stay because a swap needs intervals that separate.
 func (t *Topology) comparable(now time.Duration, known Known) bool {
 	running := now - t.started
-	return known.Origins > 0 && known.Published && !known.Starting &&
-		(now-known.LastLearned >= region.Settled && running >= region.Settled || running >= latestChoice)
+	return t.directory.Origins() > 0 && t.directory.Own().Held() != nil && !known.Starting &&
+		(now-t.directory.LastLearned() >= region.Settled && running >= region.Settled || running >= latestChoice)
 }
 
 // candidates lists the peers that could become neighbours of kind k now. Peers that are neighbours already are among
 // them only if may returns true.
-func (t *Topology) candidates(now time.Duration, peers Peers, k Kind, may func(*neighbour) bool) []rank.Candidate {
-	others := peers.Others()
+func (t *Topology) candidates(now time.Duration, k Kind, may func(*neighbour) bool) []rank.Candidate {
+	others := t.directory.Others()
 	out := make([]rank.Candidate, 0, len(others))
 	for _, e := range others {
 		if t.eligible(now, e, k, may) {
@@ -106,8 +100,8 @@ func candidate(e *directory.Entry) rank.Candidate {
 }
 
 // unlinked returns 1 for a candidate without a connection, else 0.
-func (t *Topology) unlinked(peers Peers, c rank.Candidate) int {
-	if t.isLinked(peers.Entry(c.Index).Peer()) {
+func (t *Topology) unlinked(c rank.Candidate) int {
+	if t.directory.IsLinked(t.directory.Entry(c.Index).Peer()) {
 		return 0
 	}
 	return 1
@@ -115,9 +109,9 @@ func (t *Topology) unlinked(peers Peers, c rank.Candidate) int {
 
 // recast turns ranged neighbours that are no longer in our range into random ones. It gives them up if random
 // neighbours already fill all slots.
-func (t *Topology) recast(peers Peers) {
+func (t *Topology) recast() {
 	for p, nb := range t.linkedOf(Ranged) {
-		if e := peers.Lookup(p); t.within != nil && (e == nil || t.within(e)) {
+		if e := t.directory.Lookup(p); t.within != nil && (e == nil || t.within(e)) {
 			continue
 		}
 		if t.count(Random) >= t.cfg.slots() {
@@ -130,10 +124,10 @@ func (t *Topology) recast(peers Peers) {
 
 // rangedSlots returns the number of neighbours to choose in our range: fewer where others have chosen us, but at least
 // half of RangeLinks.
-func (t *Topology) rangedSlots(peers Peers) int {
+func (t *Topology) rangedSlots() int {
 	theirs := 0
 	for p := range t.linkedOf(Inbound) {
-		if e := peers.Lookup(p); e != nil && t.within(e) {
+		if e := t.directory.Lookup(p); e != nil && t.within(e) {
 			theirs++
 		}
 	}
@@ -158,17 +152,17 @@ func (t *Topology) similarSlots() int {
 
 // fillSimilar gives the free slots for overlap to the best candidates, neighbours of other kinds included. It makes at
 // most room new connections, and returns the room that is left.
-func (t *Topology) fillSimilar(now time.Duration, peers Peers, room int) int {
+func (t *Topology) fillSimilar(now time.Duration, room int) int {
 	free := t.similarSlots() - t.count(Similar)
 	if free <= 0 {
 		return room
 	}
-	cands := t.candidates(now, peers, Similar, func(nb *neighbour) bool { return nb.kind != Similar })
+	cands := t.candidates(now, Similar, func(nb *neighbour) bool { return nb.kind != Similar })
 	for _, c := range rank.Similar(cands, free) {
 		if room == 0 {
 			break
 		}
-		if t.choose(now, peers.Entry(c.Index), Similar) {
+		if t.choose(now, t.directory.Entry(c.Index), Similar) {
 			room--
 		}
 	}
@@ -178,14 +172,14 @@ func (t *Topology) fillSimilar(now time.Duration, peers Peers, room int) int {
 // fill gives the free slots of a kind to the candidates that a rule picks among peers that are no neighbours yet. For
 // Near, random neighbours are candidates, too: they stood in for others. It makes at most room new connections, and
 // returns the room that is left.
-func (t *Topology) fill(now time.Duration, peers Peers, k Kind, slots, room int, rule func([]rank.Candidate, int) []rank.Candidate) int {
+func (t *Topology) fill(now time.Duration, k Kind, slots, room int, rule func([]rank.Candidate, int) []rank.Candidate) int {
 	n := min(room, slots-t.count(k))
 	if n <= 0 {
 		return room
 	}
 	may := func(nb *neighbour) bool { return nb.kind == Random && k == Near }
-	for _, c := range rule(t.candidates(now, peers, k, may), n) {
-		if t.choose(now, peers.Entry(c.Index), k) {
+	for _, c := range rule(t.candidates(now, k, may), n) {
+		if t.choose(now, t.directory.Entry(c.Index), k) {
 			room--
 		}
 	}
@@ -202,7 +196,7 @@ func (t *Topology) choose(now time.Duration, e *directory.Entry, k Kind) bool {
 	}
 	t.add(now, p, neighbour{kind: k, since: now})
 	t.do(event.Connect{To: e.Record()})
-	linked := t.isLinked(p)
+	linked := t.directory.IsLinked(p)
 	if linked {
 		t.greet(p)
 	}
@@ -211,31 +205,31 @@ func (t *Topology) choose(now time.Duration, e *directory.Entry, k Kind) bool {
 
 // swap gives up the weakest neighbour by overlap for a peer that is better beyond doubt. A neighbour whose claims were
 // refuted goes at once.
-func (t *Topology) swap(now time.Duration, peers Peers) {
+func (t *Topology) swap(now time.Duration) {
 	if !t.due.Take(dueSwap, now) {
 		return
 	}
 	t.due.By(dueSwap, now+agenda.Seldom)
-	t.dropRefuted(now, peers)
+	t.dropRefuted(now)
 	var incumbents []rank.Candidate
 	for p, nb := range t.linkedOf(Similar) {
-		if e := peers.Lookup(p); e != nil && e.Judged() && now-nb.since >= t.keepFor() {
+		if e := t.directory.Lookup(p); e != nil && e.Judged() && now-nb.since >= t.keepFor() {
 			incumbents = append(incumbents, candidate(e))
 		}
 	}
-	challengers := t.candidates(now, peers, Similar, func(nb *neighbour) bool { return nb.kind != Similar })
+	challengers := t.candidates(now, Similar, func(nb *neighbour) bool { return nb.kind != Similar })
 	if out, in, ok := rank.Swap(incumbents, challengers); ok {
-		t.giveUp(peers.Entry(out.Index).Peer())
-		t.choose(now, peers.Entry(in.Index), Similar)
+		t.giveUp(t.directory.Entry(out.Index).Peer())
+		t.choose(now, t.directory.Entry(in.Index), Similar)
 		t.due.By(dueSwap, now)
 	}
 }
 
 // dropRefuted gives up neighbours by overlap that do not hold what they claim. Any that comes back is audited at once.
-func (t *Topology) dropRefuted(now time.Duration, peers Peers) {
+func (t *Topology) dropRefuted(now time.Duration) {
 	for p := range t.linkedOf(Similar) {
-		if e := peers.Lookup(p); e != nil && e.Refuted() {
-			t.rest(now, e)
+		if e := t.directory.Lookup(p); e != nil && e.Refuted() {
+			t.rest(now, p)
 			delete(t.audits, e.Index())
 			t.giveUp(p)
 		}
@@ -243,25 +237,21 @@ func (t *Topology) dropRefuted(now time.Duration, peers Peers) {
 }
 
 // dropSilent gives up the linked neighbours that have not accepted in time.
-func (t *Topology) dropSilent(now time.Duration, peers Peers) {
-	for _, p := range slices.Clone(t.linked) {
-		nb, is := t.neighbours[p]
-		if !is || nb.accepted || now-nb.since < t.cfg.Accept {
-			continue
+func (t *Topology) dropSilent(now time.Duration) {
+	for _, l := range t.directory.Links() {
+		if nb, is := t.neighbours[l.Peer]; is && !nb.accepted && now-nb.since >= t.cfg.Accept {
+			t.rest(now, l.Peer)
+			t.refused(l.Peer)
+			t.giveUp(l.Peer)
 		}
-		if e := peers.Lookup(p); e != nil {
-			t.rest(now, e)
-		}
-		t.refused(p)
-		t.giveUp(p)
 	}
 }
 
 // audit asks each neighbour by overlap for keys that its summary claims. It begins once enough of the neighbour's
 // summary is known, and repeats from time to time.
-func (t *Topology) audit(now time.Duration, peers Peers) {
+func (t *Topology) audit(now time.Duration) {
 	for p := range t.linkedOf(Similar) {
-		if e := peers.Lookup(p); e != nil {
+		if e := t.directory.Lookup(p); e != nil {
 			t.auditOf(now, e)
 		}
 	}

@@ -16,16 +16,15 @@ import (
 func TestRangedFollowTheRange(t *testing.T) {
 	d := known()
 	publish(t, d, 0, 1)
-	top := New(Config{Random: 1, Overlap: 1, MaxLinks: 20, Rand: rand.New(rand.NewPCG(1, 1))})
-	top.Open(peer)
+	top := New(Config{Random: 1, Overlap: 1, MaxLinks: 20, Rand: rand.New(rand.NewPCG(1, 1))}, d)
 	inside := true
 	step := func(now time.Duration, starting bool) (Kind, bool) {
 		top.Choose(now, Known{
-			Peers: d, Idle: func(wire.PeerID) bool { return true }, Starting: starting,
+			Idle: func(wire.PeerID) bool { return true }, Starting: starting,
 			Within: func(*directory.Entry) bool { return inside },
 		})
 		top.Acts()
-		if err := top.Check(d); err != nil {
+		if err := top.Check(); err != nil {
 			t.Fatal(err)
 		}
 		return top.KindOf(peer)
@@ -46,18 +45,17 @@ func TestRangedFollowTheRange(t *testing.T) {
 func TestRangedCountsThoseWhoChoseUs(t *testing.T) {
 	d := known()
 	publish(t, d, 0, 1)
-	top := New(Config{Random: 4, Overlap: 4, MaxLinks: 20, Rand: rand.New(rand.NewPCG(1, 1))})
+	top := New(Config{Random: 4, Overlap: 4, MaxLinks: 20, Rand: rand.New(rand.NewPCG(1, 1))}, d)
 	top.within = func(*directory.Entry) bool { return true }
-	if n := top.rangedSlots(d); n != region.RangeLinks {
+	if n := top.rangedSlots(); n != region.RangeLinks {
 		t.Errorf("%d slots without anybody, want %d", n, region.RangeLinks)
 	}
-	top.Open(peer)
 	top.add(0, peer, neighbour{kind: Inbound, accepted: true})
-	if n := top.rangedSlots(d); n != region.RangeLinks-1 {
+	if n := top.rangedSlots(); n != region.RangeLinks-1 {
 		t.Errorf("%d slots beside one who chose us, want %d", n, region.RangeLinks-1)
 	}
 	top.within = func(*directory.Entry) bool { return false }
-	if n := top.rangedSlots(d); n != region.RangeLinks {
+	if n := top.rangedSlots(); n != region.RangeLinks {
 		t.Errorf("%d slots beside one of elsewhere, want %d", n, region.RangeLinks)
 	}
 }
@@ -67,11 +65,11 @@ func TestRangedCountsThoseWhoChoseUs(t *testing.T) {
 func TestNeighboursAreBounded(t *testing.T) {
 	cfg := Config{Overlap: 2, Near: 1, Random: 3, MaxLinks: 8}
 	w := newTown(t, 1, cfg, 60, false)
-	w.known.Published = false
-	for i := range 2 { // they fill the room for those who chose us
+	w.top.Begin(time.Hour) // nothing is compared before
+	for i := range 2 {     // they fill the room for those who chose us
 		p := wire.PeerID([]string{"a", "b"}[i])
-		w.top.Open(p)
-		w.top.Hear(0, p, wire.Hello{Neighbour: true}, nil, false)
+		w.top.directory.Open(p, "")
+		w.top.Hear(0, p, wire.Hello{Neighbour: true}, false)
 	}
 	most := 0
 	for round := range 20 {

@@ -49,7 +49,8 @@ func summaryOf(p wire.PeerID, epoch uint32, keys []summary.Fingerprint) plain.Or
 // A peer that an audit refutes keeps its chance of a random slot, and is believed again in time. It is sooner if it
 // publishes, but not the sooner the more it publishes.
 func TestRefutedForAWhile(t *testing.T) {
-	d, top := known(), New(Config{Overlap: 1, Random: 2, MaxLinks: 3})
+	d := known()
+	top := New(Config{Overlap: 1, Random: 2, MaxLinks: 3}, d)
 	epoch, at := uint32(0), time.Duration(0)
 	renew := func() {
 		epoch++

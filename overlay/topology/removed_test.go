@@ -14,29 +14,28 @@ import (
 func TestRemoved(t *testing.T) {
 	d := known()
 	publish(t, d, 0, 1)
-	top := New(Config{Random: 1, MaxLinks: 2, Rand: rand.New(rand.NewPCG(1, 1))})
-	top.Open(peer)
+	top := New(Config{Random: 1, MaxLinks: 2, Rand: rand.New(rand.NewPCG(1, 1))}, d)
 	chosen := func() bool {
-		top.Choose(time.Second, Known{Peers: d, Idle: func(wire.PeerID) bool { return true }})
+		top.Choose(time.Second, Known{Idle: func(wire.PeerID) bool { return true }})
 		top.Acts()
 		return top.IsNeighbour(peer)
 	}
 	before := d.Lookup(peer).Index()
-	top.DialFailed(0, peer, d.Lookup(peer))
+	top.DialFailed(0, peer)
 	top.audits[before] = agenda.Pause{}
 	if chosen() {
 		t.Fatal("it is dialled again at once")
 	}
-	if err := top.Check(d); err != nil {
+	if err := top.Check(); err != nil {
 		t.Error(err)
 	}
 
 	d.Remove(before)
-	if top.Check(d) == nil {
+	if top.Check() == nil {
 		t.Error("the check does not notice what is noted of an entry that is gone")
 	}
 	top.Removed(before)
-	if err := top.Check(d); err != nil {
+	if err := top.Check(); err != nil {
 		t.Error(err)
 	}
 	publish(t, d, time.Second, 1)

@@ -42,15 +42,16 @@ func newTown(t *testing.T, seed uint64, cfg Config, peers int, apart bool) *town
 	rng := rand.New(rand.NewPCG(seed, 3))
 	cfg.Rand = rng
 	w := &town{
-		t: t, rng: rng, d: known(), top: New(cfg), apart: apart, rtts: map[wire.PeerID]time.Duration{}, did: map[string]int{},
+		t: t, rng: rng, d: known(), apart: apart, rtts: map[wire.PeerID]time.Duration{}, did: map[string]int{},
 	}
+	w.top = New(cfg, w.d)
 	w.own = plain.Keys(rng, 50+rng.IntN(300))
 	s := summaryOf("self", 1, w.own)
 	w.d.Publish(0, event.Published{Stream: s.Stream, Envelope: s.Envelope, Record: s.Record})
 	for range peers {
 		w.arrive()
 	}
-	w.known = Known{Peers: w.d, Published: true, Place: w.d.Place, Idle: func(wire.PeerID) bool { return true }}
+	w.known = Known{Idle: func(wire.PeerID) bool { return true }}
 	return w
 }
 
@@ -90,8 +91,8 @@ func (w *town) second() {
 		case event.Connect:
 			w.connect(e.To.Peer)
 		case event.Disconnect:
-			if w.top.isLinked(e.Peer) && !w.top.IsNeighbour(e.Peer) {
-				w.top.Close(e.Peer)
+			if w.top.directory.IsLinked(e.Peer) && !w.top.IsNeighbour(e.Peer) {
+				w.close(e.Peer)
 			}
 		}
 	}
@@ -100,30 +101,34 @@ func (w *town) second() {
 	}
 	w.top.Acts()
 
-	w.known.Origins, w.known.LastLearned = w.d.Origins(), w.d.LastLearned()
 	slow := newSlow(w)
 	w.top.Choose(w.now, w.known)
 	w.acts = slices.Clone(w.top.Acts())
-	if err := cmp.Or(slow.choose(w.acts), slow.compare(w.top), w.top.Check(w.d)); err != nil {
+	if err := cmp.Or(slow.choose(w.acts), slow.compare(w.top), w.top.Check()); err != nil {
 		w.t.Fatalf("at %v: %v", w.now, err)
 	}
 }
 
 // connect dials a peer, which says at once what it thinks of us.
 func (w *town) connect(p wire.PeerID) {
-	e := w.d.Lookup(p)
 	if w.wrong() {
-		w.top.DialFailed(w.now, p, e)
+		w.top.DialFailed(w.now, p)
 		return
 	}
-	w.top.Open(p)
+	w.top.directory.Open(p, "")
 	w.d.RoundTrip(p, w.rtts[p])
 	switch {
 	case !w.wrong():
-		w.top.Hear(w.now, p, wire.Hello{Neighbour: true}, e, false)
+		w.top.Hear(w.now, p, wire.Hello{Neighbour: true}, false)
 	case w.wrong():
-		w.top.Hear(w.now, p, wire.Hello{Full: true}, e, false)
+		w.top.Hear(w.now, p, wire.Hello{Full: true}, false)
 	}
+}
+
+// close ends a link.
+func (w *town) close(p wire.PeerID) {
+	w.d.Close(p)
+	w.top.Close(p)
 }
 
 // mishap does something to a peer: it chooses us, gives us up, goes, or an audit refutes it. Or there is one more
@@ -134,12 +139,12 @@ func (w *town) mishap() {
 	p := e.Peer()
 	switch w.rng.IntN(7) {
 	case 0:
-		w.top.Open(p)
-		w.top.Hear(w.now, p, wire.Hello{Neighbour: true}, e, false)
+		w.top.directory.Open(p, "")
+		w.top.Hear(w.now, p, wire.Hello{Neighbour: true}, false)
 	case 1:
-		w.top.Hear(w.now, p, wire.Hello{}, e, false)
+		w.top.Hear(w.now, p, wire.Hello{}, false)
 	case 2:
-		w.top.Close(p)
+		w.close(p)
 	case 3:
 		if w.d.Outcome(w.now, p, 0, 20) {
 			w.top.Refuted(w.now)
@@ -179,8 +184,8 @@ func newSlow(w *town) *slow {
 	for p, nb := range w.top.neighbours {
 		s.neighbours[p] = *nb
 	}
-	for _, p := range w.top.linked {
-		s.linked[p] = true
+	for _, l := range w.d.Links() {
+		s.linked[l.Peer] = true
 	}
 	return s
 }
@@ -281,8 +286,9 @@ func (s *slow) choose(acts []Act) error {
 		}
 	}
 	steps := []func() error{s.silent, s.recast, s.ranged}
-	old := s.now-s.known.LastLearned >= 3*time.Second && s.now >= 3*time.Second || s.now >= 20*time.Second
-	if old && s.known.Origins > 0 && s.known.Published && !s.known.Starting {
+	running := s.now - s.top.started
+	old := s.now-s.d.LastLearned() >= 3*time.Second && running >= 3*time.Second || running >= 20*time.Second
+	if old && s.d.Origins() > 0 && !s.known.Starting {
 		steps = append(steps, s.similar, s.swap, s.nearest, s.extra)
 	}
 	for _, step := range append(steps, s.random, s.audit) {

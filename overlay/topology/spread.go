@@ -42,7 +42,7 @@ func (t *Topology) refused(p wire.PeerID) {
 // neighbour is outside of it. It spares peers that are about to send something.
 func (t *Topology) dropSpread(now time.Duration, known Known) {
 	for p, nb := range t.linkedOf(Spread) {
-		e := known.Peers.Lookup(p)
+		e := t.directory.Lookup(p)
 		if now-nb.since >= agenda.Faded && known.Idle(p) && (known.Parts == 0 || e != nil && !known.own(e)) {
 			t.giveUp(p)
 			return
@@ -60,25 +60,25 @@ func (t *Topology) spread(now time.Duration, known Known) {
 	}
 	has := map[space.Range]bool{}
 	for p := range t.neighbours {
-		if e := known.Peers.Lookup(p); e != nil && known.own(e) {
-			has[known.part(e)] = true
+		if e := t.directory.Lookup(p); e != nil && known.own(e) {
+			has[known.part(t.directory.Place(e))] = true
 		}
 	}
 	if len(has) == known.parts() {
 		return
 	}
 	var all []rank.Candidate
-	for _, c := range t.candidates(now, known.Peers, Spread, func(*neighbour) bool { return false }) {
-		if e := known.Peers.Entry(c.Index); known.own(e) && !has[known.part(e)] {
+	for _, c := range t.candidates(now, Spread, func(*neighbour) bool { return false }) {
+		if e := t.directory.Entry(c.Index); known.own(e) && !has[known.part(t.directory.Place(e))] {
 			all = append(all, c)
 		}
 	}
 	all = rank.Random(all, len(all), t.cfg.Rand)
-	slices.SortStableFunc(all, func(a, b rank.Candidate) int { return t.unlinked(known.Peers, a) - t.unlinked(known.Peers, b) })
+	slices.SortStableFunc(all, func(a, b rank.Candidate) int { return t.unlinked(a) - t.unlinked(b) })
 	t.spreading.last = now
 	for _, c := range all {
-		if e := known.Peers.Entry(c.Index); !has[known.part(e)] {
-			has[known.part(e)] = true
+		if e := t.directory.Entry(c.Index); !has[known.part(t.directory.Place(e))] {
+			has[known.part(t.directory.Place(e))] = true
 			t.choose(now, e, Spread)
 			if free--; free == 0 {
 				return
@@ -88,8 +88,8 @@ func (t *Topology) spread(now time.Duration, known Known) {
 	t.spreading.wait = max(t.spreading.wait, agenda.Patience)
 }
 
-// part returns the part of our range that an entry is in.
-func (k *Known) part(e *directory.Entry) space.Range { return space.Around(k.Place(e), k.Parts) }
+// part returns the part of our range that a place is in.
+func (k *Known) part(at space.Place) space.Range { return space.Around(at, k.Parts) }
 
 // parts returns the number of parts of our range.
 func (k *Known) parts() int { return 1 << (k.Parts - k.Depth) }

@@ -23,8 +23,8 @@ func strewn(t *testing.T, most int) (*Topology, Known) {
 			t.Fatalf("%q is no news", p)
 		}
 	}
-	top := New(Config{MaxLinks: 8, Spread: most, Rand: rand.New(rand.NewPCG(1, 1))})
-	return top, Known{Peers: d, Idle: func(wire.PeerID) bool { return true }, Parts: 3, Place: d.Place}
+	top := New(Config{MaxLinks: 8, Spread: most, Rand: rand.New(rand.NewPCG(1, 1))}, d)
+	return top, Known{Idle: func(wire.PeerID) bool { return true }, Parts: 3}
 }
 
 // chosen is how many spread neighbours there are, and how many neighbours of any kind in each part, after a round.
@@ -32,12 +32,12 @@ func chosen(t *testing.T, top *Topology, known Known, now time.Duration) (all in
 	t.Helper()
 	top.Choose(now, known)
 	top.Acts()
-	if err := top.Check(known.Peers); err != nil {
+	if err := top.Check(); err != nil {
 		t.Fatal(err)
 	}
 	in = map[space.Range]int{}
 	for p, nb := range top.neighbours {
-		in[known.part(known.Peers.Lookup(p))]++
+		in[known.part(top.directory.Place(top.directory.Lookup(p)))]++
 		if nb.kind == Spread {
 			all++
 		}
@@ -76,7 +76,7 @@ func TestSpread(t *testing.T) {
 
 	part, known := strewn(t, 100)
 	half := space.Around(0, 1)
-	known.Depth, known.Within = 1, func(e *directory.Entry) bool { return half.Contains(known.Place(e)) }
+	known.Depth, known.Within = 1, func(e *directory.Entry) bool { return half.Contains(part.directory.Place(e)) }
 	_, in = chosen(t, part, known, 0)
 	for r := range in {
 		if !half.Covers(r) {
@@ -96,7 +96,7 @@ func TestSpreadTakesTime(t *testing.T) {
 	have := wire.PeerID("peer0")
 	linked := wire.PeerID("peer1")
 	for _, p := range []wire.PeerID{have, linked} {
-		top.Open(p)
+		top.directory.Open(p, "")
 	}
 	top.add(0, have, neighbour{kind: Inbound, accepted: true})
 	for round := range 6 {
@@ -104,7 +104,7 @@ func TestSpreadTakesTime(t *testing.T) {
 		if want := min((round+1)*spreadAtOnce, 31); round < 3 && all != want || all > 31 {
 			t.Errorf("round %d: %d, want %d", round, all, want)
 		}
-		if in[known.part(known.Peers.Lookup(have))] > 1 {
+		if in[known.part(top.directory.Place(top.directory.Lookup(have)))] > 1 {
 			t.Error("one is chosen where there is a link")
 		}
 		if kind, is := top.KindOf(linked); !is || kind != Spread {
@@ -123,12 +123,12 @@ func TestSpreadBacksOff(t *testing.T) {
 			for _, a := range top.Acts() {
 				if c, is := a.Effect.(event.Connect); is {
 					tried++
-					top.Open(c.To.Peer)
-					top.Hear(now, c.To.Peer, wire.Hello{Neighbour: !full, Full: full}, known.Peers.Lookup(c.To.Peer), false)
+					top.directory.Open(c.To.Peer, "")
+					top.Hear(now, c.To.Peer, wire.Hello{Neighbour: !full, Full: full}, false)
 				}
 			}
 			top.Acts()
-			if err := top.Check(known.Peers); err != nil {
+			if err := top.Check(); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -146,9 +146,9 @@ func TestSpreadBacksOff(t *testing.T) {
 // TestRefused: who is refused as a neighbour hears that there is no room.
 func TestRefused(t *testing.T) {
 	for _, refuse := range []bool{false, true} {
-		top := New(Config{MaxLinks: 8})
-		top.Open(peer)
-		top.Hear(0, peer, wire.Hello{Neighbour: true}, nil, refuse)
+		top := New(Config{MaxLinks: 8}, known())
+		top.directory.Open(peer, "")
+		top.Hear(0, peer, wire.Hello{Neighbour: true}, refuse)
 		acts := top.Acts()
 		if last := acts[len(acts)-1]; last.To != peer || last.Full != refuse || last.Neighbour == refuse || top.IsNeighbour(peer) == refuse {
 			t.Errorf("refused %v: says %+v", refuse, last)
@@ -165,13 +165,12 @@ func TestSpreadPastDead(t *testing.T) {
 		top.Choose(now, known)
 		for _, a := range top.Acts() {
 			if c, is := a.Effect.(event.Connect); is {
-				e := known.Peers.Lookup(c.To.Peer)
 				if tried++; tried%4 != 0 {
-					top.DialFailed(now, c.To.Peer, e)
+					top.DialFailed(now, c.To.Peer)
 					continue
 				}
-				top.Open(c.To.Peer)
-				top.Hear(now, c.To.Peer, wire.Hello{Neighbour: true}, e, false)
+				top.directory.Open(c.To.Peer, "")
+				top.Hear(now, c.To.Peer, wire.Hello{Neighbour: true}, false)
 			}
 		}
 		top.Acts()
@@ -184,10 +183,10 @@ func TestSpreadPastDead(t *testing.T) {
 // TestSpreadGoes: spread neighbours go, one a second, once they are of no use, but not those that are about to send
 // something, and none soon after it was chosen.
 func TestSpreadGoes(t *testing.T) {
-	for name, narrow := range map[string]func(*Known){
-		"not far wider": func(k *Known) { k.Parts = 0 },
-		"outside": func(k *Known) {
-			k.Depth, k.Within = 1, func(e *directory.Entry) bool { return space.Around(0, 1).Contains(k.Place(e)) }
+	for name, narrow := range map[string]func(*Topology, *Known){
+		"not far wider": func(_ *Topology, k *Known) { k.Parts = 0 },
+		"outside": func(t *Topology, k *Known) {
+			k.Depth, k.Within = 1, func(e *directory.Entry) bool { return space.Around(0, 1).Contains(t.directory.Place(e)) }
 		},
 	} {
 		top, known := strewn(t, 100)
@@ -195,14 +194,14 @@ func TestSpreadGoes(t *testing.T) {
 			t.Fatalf("%d spread neighbours, want 8", n)
 		}
 		for p := range top.neighbours {
-			top.Open(p)
-			top.Hear(0, p, wire.Hello{Neighbour: true}, known.Peers.Lookup(p), false)
+			top.directory.Open(p, "")
+			top.Hear(0, p, wire.Hello{Neighbour: true}, false)
 		}
 		top.Acts()
-		narrow(&known)
+		narrow(top, &known)
 		useless := func() (out []wire.PeerID) {
 			for p, nb := range top.neighbours {
-				if nb.kind == Spread && (known.Parts == 0 || !known.own(known.Peers.Lookup(p))) {
+				if nb.kind == Spread && (known.Parts == 0 || !known.own(top.directory.Lookup(p))) {
 					out = append(out, p)
 				}
 			}

@@ -46,7 +46,6 @@ type Config struct {
 	Spread                int           // the most spread neighbours; MaxLinks does not count them
 	Accept                time.Duration // time within which a neighbour must accept; 0: 30 s
 	Rand                  *rand.Rand
-	Group                 func(wire.PeerID) string // names a peer's address group; "" or nil: none
 }
 
 func (c *Config) slots() int { return c.Overlap + c.Near + c.Random }
@@ -59,18 +58,11 @@ type Act struct {
 	Full      bool // we take no further neighbours
 }
 
-// Peers is the part of the directory that a choice reads.
-type Peers interface {
-	Others() []*directory.Entry // some are nil
-	Entry(index int) *directory.Entry
-	Lookup(p wire.PeerID) *directory.Entry
-}
-
 // Topology is the machine. Make one with [New]; the zero value is not usable. It is not safe for concurrent use.
 type Topology struct {
 	cfg        Config
+	directory  *directory.Directory // only read
 	neighbours map[wire.PeerID]*neighbour
-	linked     []wire.PeerID        // sorted
 	retry      map[int]agenda.Pause // by directory index: pauses in which a peer is not chosen
 	audits     map[int]agenda.Pause // by directory index: pauses in which a peer is not audited
 	due        agenda.Agenda
@@ -93,11 +85,11 @@ type neighbour struct {
 	accepted bool // it has said that we are its neighbour too
 }
 
-// New returns a topology without neighbours.
-func New(cfg Config) *Topology {
+// New returns a topology without neighbours, beside a directory.
+func New(cfg Config, d *directory.Directory) *Topology {
 	cfg.Accept = cmp.Or(cfg.Accept, agenda.Lately)
 	return &Topology{
-		cfg: cfg, neighbours: map[wire.PeerID]*neighbour{},
+		cfg: cfg, directory: d, neighbours: map[wire.PeerID]*neighbour{},
 		retry: map[int]agenda.Pause{}, audits: map[int]agenda.Pause{}, due: agenda.New(dueTasks),
 	}
 }
@@ -119,30 +111,15 @@ func (t *Topology) greet(p wire.PeerID) {
 	t.acts = append(t.acts, Act{To: p, Neighbour: t.IsNeighbour(p), Full: t.Full()})
 }
 
-// Open notes that there is a connection to a peer.
-func (t *Topology) Open(p wire.PeerID) {
-	if at, ok := slices.BinarySearch(t.linked, p); !ok {
-		t.linked = slices.Insert(t.linked, at, p)
-	}
-}
-
 // Close notes that there is no connection to a peer any more: it is no neighbour then.
 func (t *Topology) Close(p wire.PeerID) {
-	if at, ok := slices.BinarySearch(t.linked, p); ok {
-		t.linked = slices.Delete(t.linked, at, at+1)
-	}
 	t.refused(p) // a peer without room may close the connection in place of a refusal
 	t.lose(p)
 }
 
-func (t *Topology) isLinked(p wire.PeerID) bool {
-	_, ok := slices.BinarySearch(t.linked, p)
-	return ok
-}
-
-// Hear acts on the neighbourhood that a linked peer's hello declares; e is its entry, nil if it has none. If refuse is
-// set, a peer that chooses us is turned away, as if there were no room.
-func (t *Topology) Hear(now time.Duration, p wire.PeerID, h wire.Hello, e *directory.Entry, refuse bool) {
+// Hear acts on the neighbourhood that a linked peer's hello declares. If refuse is set, a peer that chooses us is turned
+// away, as if there were no room.
+func (t *Topology) Hear(now time.Duration, p wire.PeerID, h wire.Hello, refuse bool) {
 	nb, is := t.neighbours[p]
 	switch {
 	case !is && h.Neighbour:
@@ -160,11 +137,11 @@ func (t *Topology) Hear(now time.Duration, p wire.PeerID, h wire.Hello, e *direc
 			t.spreading.accepted()
 		}
 		nb.accepted = true
-		if e != nil {
+		if e := t.directory.Lookup(p); e != nil {
 			delete(t.retry, e.Index())
 		}
 	case is && (nb.accepted || h.Full): // it gave us up, or takes nobody
-		t.Refused(now, p, e)
+		t.Refused(now, p)
 	}
 }
 
@@ -188,48 +165,44 @@ func (t *Topology) makeRoom(p wire.PeerID) bool {
 
 // group returns the name of a peer's address group; a name of the peer's own if it is in none.
 func (t *Topology) group(p wire.PeerID) string {
-	if t.cfg.Group != nil {
-		if g := t.cfg.Group(p); g != "" {
-			return g
-		}
+	if g := t.directory.GroupOf(p); g != "" {
+		return g
 	}
 	return "peer " + string(p)
 }
 
-// Refused notes that a peer has refused us as a neighbour, or a link with us; e is its entry, nil if it has none. The
-// peer is not chosen for a while.
-func (t *Topology) Refused(now time.Duration, p wire.PeerID, e *directory.Entry) {
+// Refused notes that a peer has refused us as a neighbour, or a link with us. The peer is not chosen for a while.
+func (t *Topology) Refused(now time.Duration, p wire.PeerID) {
 	if t.IsNeighbour(p) {
 		t.refused(p)
 		t.lose(p)
 		t.do(event.Disconnect{Peer: p})
 	}
-	if e != nil {
-		t.rest(now, e)
-	}
+	t.rest(now, p)
 }
 
-// DialFailed notes that a peer could not be reached; e is its entry, nil if it has none.
-func (t *Topology) DialFailed(now time.Duration, p wire.PeerID, e *directory.Entry) {
-	if !t.isLinked(p) {
+// DialFailed notes that a peer could not be reached.
+func (t *Topology) DialFailed(now time.Duration, p wire.PeerID) {
+	if !t.directory.IsLinked(p) {
 		t.lose(p)
 	}
-	if e != nil {
-		t.pause(now, e, agenda.Attempt, agenda.Seldom)
-	}
+	t.pause(now, p, agenda.Attempt, agenda.Seldom)
 }
 
 // rest keeps a peer that did not take us, or was given up, from being chosen for a while. The time doubles until it
 // takes us.
-func (t *Topology) rest(now time.Duration, e *directory.Entry) {
-	t.pause(now, e, agenda.Seldom, agenda.Longest)
+func (t *Topology) rest(now time.Duration, p wire.PeerID) {
+	t.pause(now, p, agenda.Seldom, agenda.Longest)
 }
 
-// pause begins the next pause in which a peer is not chosen: least, or twice the one before, but no more than most.
-func (t *Topology) pause(now time.Duration, e *directory.Entry, least, most time.Duration) {
-	p := t.retry[e.Index()]
-	p.Begin(now, least, most)
-	t.retry[e.Index()] = p
+// pause begins the next pause in which a peer with an entry is not chosen: least, or twice the one before, but no more
+// than most.
+func (t *Topology) pause(now time.Duration, of wire.PeerID, least, most time.Duration) {
+	if e := t.directory.Lookup(of); e != nil {
+		p := t.retry[e.Index()]
+		p.Begin(now, least, most)
+		t.retry[e.Index()] = p
+	}
 }
 
 // Renewed shortens the pause before the next audit of an entry to auditEvery: a newer epoch may make other claims.
@@ -263,7 +236,7 @@ func (t *Topology) lose(p wire.PeerID) { delete(t.neighbours, p) }
 // giveUp ends a neighbourhood from our side.
 func (t *Topology) giveUp(p wire.PeerID) {
 	t.lose(p)
-	if t.isLinked(p) {
+	if t.directory.IsLinked(p) {
 		t.greet(p)
 	}
 	t.do(event.Disconnect{Peer: p})
@@ -300,8 +273,8 @@ func (t *Topology) count(k Kind) (n int) {
 // linkedOf yields the linked neighbours of a kind, in the order of peers. The caller may give them up meanwhile.
 func (t *Topology) linkedOf(k Kind) iter.Seq2[wire.PeerID, *neighbour] {
 	return func(yield func(wire.PeerID, *neighbour) bool) {
-		for _, p := range slices.Clone(t.linked) {
-			if nb, is := t.neighbours[p]; is && nb.kind == k && !yield(p, nb) {
+		for _, l := range t.directory.Links() {
+			if nb, is := t.neighbours[l.Peer]; is && nb.kind == k && !yield(l.Peer, nb) {
 				return
 			}
 		}
