@@ -105,14 +105,17 @@ func (m *Machine) Step(now time.Duration, in event.Input) []event.Effect {
 	return m.effects
 }
 
-// happened gives an input to the machines that it is for.
+// happened gives an input to the machines that it is for. The hello of a peer without a link is for none of them.
 func (m *Machine) happened(in event.Input) {
 	if in.For() == 0 {
 		panic(fmt.Sprintf("core: input of type %T", in))
 	}
+	if h, ok := in.(event.HelloReceived); ok && !m.Overlay.IsLinked(h.Peer) {
+		return
+	}
 	m.noteMade(in)
 	for i := range m.machines {
-		if in.For()>>i&1 == 1 && m.machines[i] != nil && !m.strange(i, in) {
+		if in.For()>>i&1 == 1 && m.machines[i] != nil {
 			m.step(i, in)
 		}
 	}
@@ -137,15 +140,8 @@ func (m *Machine) take(in event.Input) {
 	case event.Answered:
 		m.answered(in)
 	case event.HelloReceived:
-		m.heardFormat(in.Peer, in.Hello.Reads())
+		m.heardFormat(in.Hello.Reads())
 	}
-}
-
-// strange reports whether machine i is the tails' and the input is a hello from a peer without a link. Tails do not
-// get this hello, because they would open a link for it.
-func (m *Machine) strange(i int, in event.Input) bool {
-	h, ok := in.(event.HelloReceived)
-	return ok && m.machines[i] == m.Tails && !m.Overlay.IsLinked(h.Peer)
 }
 
 // step gives one machine an input. It reads all effects before it passes any of them to another machine as an input:

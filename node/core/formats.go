@@ -28,8 +28,8 @@ func newFormats(newest wire.Format) formats {
 func (m *Machine) Writes() wire.Format { return m.formats.written }
 
 // heardFormat goes back to the format before the newest if a linked peer cannot read the newest.
-func (m *Machine) heardFormat(p wire.PeerID, reads wire.Format) {
-	if f := &m.formats; reads < f.newest && m.Overlay.IsLinked(p) {
+func (m *Machine) heardFormat(reads wire.Format) {
+	if f := &m.formats; reads < f.newest {
 		f.since = m.now
 		m.write(f.newest - 1)
 	}

@@ -1,6 +1,8 @@
 package tails
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -17,7 +19,7 @@ func (m *Machine) Check() error {
 		if o.left {
 			gone++
 		}
-		l := m.links[o.feeder]
+		l := m.link(o.feeder)
 		switch {
 		case m.tagged(tag) != o || m.of(o.peer) != o || m.origins.between(alike(tag)).at(tag) == nil:
 			return fmt.Errorf("tails: origin %x not found by its tag or its peer", tag)
@@ -25,7 +27,7 @@ func (m *Machine) Check() error {
 			return fmt.Errorf("tails: origin %x has the group %v, not that of its peer", tag, o.group())
 		case o.feeder != "" && (l == nil || !l.feeds[tag]):
 			return fmt.Errorf("tails: %s feeds %x, and is not noted for it", o.feeder, tag)
-		case o.feeder != "" && m.links[o.peer] != nil:
+		case o.feeder != "" && m.link(o.peer) != nil:
 			return fmt.Errorf("tails: %s feeds %x, which is linked", o.feeder, tag)
 		}
 	}
@@ -43,15 +45,15 @@ func (m *Machine) Check() error {
 			return fmt.Errorf("tails: %x is noted to be behind %d, and is not", tag, g.state)
 		}
 	}
-	for p, l := range m.links {
+	for _, l := range m.links {
 		for tag := range l.feeds {
-			if o := m.tagged(tag); o == nil || o.feeder != p {
-				return fmt.Errorf("tails: %s is noted to feed %x, and does not", p, tag)
+			if o := m.tagged(tag); o == nil || o.feeder != l.peer {
+				return fmt.Errorf("tails: %s is noted to feed %x, and does not", l.peer, tag)
 			}
 		}
-		if !slices.Contains(m.order, p) || len(m.order) != len(m.links) {
-			return fmt.Errorf("tails: %s is not in order", p)
-		}
+	}
+	if !slices.IsSortedFunc(m.links, func(a, b *link) int { return cmp.Compare(a.peer, b.peer) }) {
+		return errors.New("tails: the links are not in order")
 	}
 	return nil
 }

@@ -75,13 +75,13 @@ func (m *Machine) retry(o *origin) {
 	waiting := m.early
 	m.early = nil
 	for _, e := range waiting {
-		l := m.links[e.from]
+		l := m.link(e.from)
 		switch {
 		case m.now >= e.until || l == nil:
 		case !e.item.Names(o.group()):
 			m.early = append(m.early, e)
 		default:
-			m.about(e.from, l, o, e.item, true, false)
+			m.about(l, o, e.item, true, false)
 		}
 	}
 }

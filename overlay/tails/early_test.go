@@ -48,17 +48,17 @@ func TestPositionsForgotten(t *testing.T) {
 		m.Step(0, event.Learned{Origin: p})
 	}
 	say(time.Second, peers[:maxKnown]...)
-	if say(time.Second, next); m.links["link"].known[of(next)].number != 0 {
+	if say(time.Second, next); m.link("link").known[of(next)].number != 0 {
 		t.Fatal("more is noted of a link than there is room for")
 	}
 	m.Step(2*agenda.Seldom, event.Tick{})
 	say(2*agenda.Seldom, next)
 	for _, p := range []wire.PeerID{stays, next} {
-		if pos := m.links["link"].known[of(p)]; pos.number != 7 {
+		if pos := m.link("link").known[of(p)]; pos.number != 7 {
 			t.Errorf("%+v is noted of an origin that is known", pos)
 		}
 	}
-	if n := len(m.links["link"].known); n > 3 {
+	if n := len(m.link("link").known); n > 3 {
 		t.Errorf("%d positions are noted, of 2 origins", n)
 	}
 	if err := m.Check(); err != nil {

@@ -40,23 +40,23 @@ func (t *lateness) patience() time.Duration {
 }
 
 // covered reports whether an origin's tails come unasked: from the origin itself, or from a feeder.
-func (m *Machine) covered(o *origin) bool { return m.links[o.peer] != nil || o.feeder != "" }
+func (m *Machine) covered(o *origin) bool { return m.link(o.peer) != nil || o.feeder != "" }
 
 // feed makes a link feed us an origin's tails, in place of any other.
 func (m *Machine) feed(o *origin, p wire.PeerID) {
-	if old := m.links[o.feeder]; old != nil && o.feeder != p {
+	if old := m.link(o.feeder); old != nil && o.feeder != p {
 		delete(old.feeds, o.tag)
 		old.enqueue(o.tag, ask, m.now)
 	}
 	o.feeder, o.moved = p, true
-	l := m.links[p]
+	l := m.link(p)
 	l.feeds[o.tag] = true
 	l.enqueue(o.tag, ask, m.now)
 }
 
 // unfeed drops an origin's feeder, if it has one.
 func (m *Machine) unfeed(o *origin) {
-	if l := m.links[o.feeder]; l != nil {
+	if l := m.link(o.feeder); l != nil {
 		delete(l.feeds, o.tag)
 		l.enqueue(o.tag, ask, m.now)
 	}
@@ -89,16 +89,15 @@ func (m *Machine) tellState(o *origin) {
 // rate for each origin that it would feed, this one included.
 func (m *Machine) feederFor(o *origin) (best wire.PeerID, ok bool) {
 	var most offer
-	for _, p := range m.order {
-		l := m.links[p]
+	for _, l := range m.links {
 		pos := l.known[o.tag]
 		if pos.epoch != o.epoch || pos.wants || pos.number == 0 || pos.number < o.number() || l.mistrusted(o.tag, m.now) {
 			continue
 		}
-		_, in := m.cfg.Rate(p)
+		_, in := m.cfg.Rate(l.peer)
 		each := in / float64(len(l.feeds)+1)
 		if is := (offer{len(l.feeds) > 0 && each >= feedRate, each, l.lot}); !ok || most.less(is) {
-			best, most, ok = p, is, true
+			best, most, ok = l.peer, is, true
 		}
 	}
 	return best, ok
@@ -133,7 +132,7 @@ type laterClaim struct {
 // ahead notes that a link holds a later state of an origin than we do. If the origin is linked, it will send its tails
 // itself.
 func (m *Machine) ahead(o *origin, p wire.PeerID, number uint32) {
-	if m.links[o.peer] != nil || m.links[p].mistrusted(o.tag, m.now) {
+	if m.link(o.peer) != nil || m.link(p).mistrusted(o.tag, m.now) {
 		return
 	}
 	g := m.lagging[o.tag]
@@ -144,7 +143,7 @@ func (m *Machine) ahead(o *origin, p wire.PeerID, number uint32) {
 		g = &laterClaim{since: m.now, asked: m.now}
 		m.lagging[o.tag] = g
 	}
-	if number > g.state || m.links[g.rival] == nil {
+	if number > g.state || m.link(g.rival) == nil {
 		g.state, g.rival = number, p
 	}
 	if m.covered(o) {
@@ -184,8 +183,8 @@ func (m *Machine) hurry() {
 			continue
 		}
 		g.asked, g.again = m.now, false
-		switch rival := m.links[g.rival]; {
-		case rival == nil || m.links[o.peer] != nil:
+		switch rival := m.link(g.rival); {
+		case rival == nil || m.link(o.peer) != nil:
 			delete(m.lagging, tag)
 		case o.feeder != g.rival:
 			m.feed(o, g.rival)
@@ -199,7 +198,7 @@ func (m *Machine) hurry() {
 
 // repeat asks a feeder a second time when half of its time is over: the first message may have been lost.
 func (m *Machine) repeat(o *origin, g *laterClaim) {
-	if l := m.links[o.feeder]; l != nil && !g.again && m.now >= g.asked+m.late.patience()/2 {
+	if l := m.link(o.feeder); l != nil && !g.again && m.now >= g.asked+m.late.patience()/2 {
 		g.again = true
 		l.enqueue(o.tag, ask, m.now)
 	}

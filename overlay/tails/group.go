@@ -33,7 +33,7 @@ func (m *Machine) fitting(out []*origin, it *wire.TailItem) []*origin {
 
 // tagOf returns the tag of a peer.
 func (m *Machine) tagOf(p wire.PeerID) uint64 {
-	if l := m.links[p]; l != nil {
+	if l := m.link(p); l != nil {
 		return l.tag
 	}
 	return group.Tag(m.cfg.Seed, string(p))

@@ -14,6 +14,7 @@ import (
 
 // link is the machine's record of a linked peer.
 type link struct {
+	peer     wire.PeerID
 	tag      uint64        // tag of the peer, as an origin
 	lot      uint32        // drawn once, for choices between equal links
 	lost     uint8         // repetitions after a loss that were lost as well
@@ -76,6 +77,19 @@ func (l *link) enqueue(tag uint64, how due, at time.Duration) {
 	l.soonest = min(l.soonest, d.ripe())
 }
 
+// linkAt returns the index of the link to a peer among all links, and whether it is there.
+func (m *Machine) linkAt(p wire.PeerID) (at int, linked bool) {
+	return slices.BinarySearchFunc(m.links, p, func(l *link, p wire.PeerID) int { return cmp.Compare(l.peer, p) })
+}
+
+// link returns the link to a peer; nil if there is none.
+func (m *Machine) link(p wire.PeerID) *link {
+	if at, linked := m.linkAt(p); linked {
+		return m.links[at]
+	}
+	return nil
+}
+
 // never is later than anything.
 const never = time.Duration(math.MaxInt64)
 
@@ -108,19 +122,19 @@ func (m *Machine) strip(l *link) {
 }
 
 // serve sends a link the messages due to it, as far as there is room.
-func (m *Machine) serve(p wire.PeerID, l *link) {
+func (m *Machine) serve(l *link) {
 	if m.header != nil && m.now >= l.pulse.End() {
 		l.enqueue(m.ownTag(), tell, 0)
 	}
-	if !m.ripe(l) || m.now < l.wrote+m.Pace() || m.cfg.Sending(p) {
+	if !m.ripe(l) || m.now < l.wrote+m.Pace() || m.cfg.Sending(l.peer) {
 		return
 	}
-	room := min(m.cfg.Room(p), wire.MaxTails) - messageBytes
+	room := min(m.cfg.Room(l.peer), wire.MaxTails) - messageBytes
 	turns := m.turns(l)
 	items := make([]wire.TailItem, 0, min(len(turns), wire.MaxTailItems))
 	bytes := messageBytes
 	for _, tag := range turns {
-		it, ok := m.itemFor(p, l, tag)
+		it, ok := m.itemFor(l, tag)
 		if !ok {
 			continue
 		}
@@ -139,7 +153,7 @@ func (m *Machine) serve(p wire.PeerID, l *link) {
 	}
 	if len(items) > 0 {
 		l.wrote = m.now
-		m.send(p, items, bytes)
+		m.send(l.peer, items, bytes)
 	}
 }
 
@@ -149,7 +163,7 @@ const mostPulse = 30 * time.Minute
 
 // outdated asks a link for the state of its tails.
 func (m *Machine) outdated(p wire.PeerID) {
-	if l := m.links[p]; l != nil {
+	if l := m.link(p); l != nil {
 		l.outdated = true
 		l.enqueue(l.tag, ask, m.now)
 	}
@@ -183,7 +197,7 @@ func (m *Machine) turns(l *link) []uint64 {
 
 // itemFor returns the item to send a link about an origin; ok is false if there is none, or not yet. A tail that was to
 // wait for others goes with the first message.
-func (m *Machine) itemFor(p wire.PeerID, l *link, tag uint64) (it wire.TailItem, ok bool) {
+func (m *Machine) itemFor(l *link, tag uint64) (it wire.TailItem, ok bool) {
 	o := m.tagged(tag)
 	if tag == m.ownTag() {
 		o = &m.own
@@ -194,7 +208,7 @@ func (m *Machine) itemFor(p wire.PeerID, l *link, tag uint64) (it wire.TailItem,
 	}
 	pos, d := l.known[tag], l.due[tag]
 	same := pos.epoch == o.epoch
-	it = m.position(p, o)
+	it = m.position(l, o)
 	it.Name(o.group())
 	it.Gap = d.how == gap
 	it.Left = o == &m.own && m.leaving || o != &m.own && d.how == gone && !it.Direct
@@ -224,14 +238,14 @@ func (m *Machine) itemFor(p wire.PeerID, l *link, tag uint64) (it wire.TailItem,
 }
 
 // position returns an item for a link that states our state of an origin, and how its tails reach us.
-func (m *Machine) position(p wire.PeerID, o *origin) wire.TailItem {
+func (m *Machine) position(l *link, o *origin) wire.TailItem {
 	it := wire.TailItem{Number: o.number()}
 	if o == &m.own {
-		it.Hides = m.cfg.Hides(p)
+		it.Hides = m.cfg.Hides(l.peer)
 		return it
 	}
-	it.Direct = m.links[o.peer] != nil
-	it.Wants = !it.Direct && o.feeder == p || o.peer == p && m.links[p].outdated
+	it.Direct = m.link(o.peer) != nil
+	it.Wants = !it.Direct && o.feeder == l.peer || o.peer == l.peer && l.outdated
 	it.Fed = !it.Direct && o.feeder != "" && !it.Wants
 	return it
 }

@@ -79,8 +79,7 @@ type Machine struct {
 	held     int                                   // changes held of other origins
 	gone     int                                   // origins that have announced that they leave
 	holders  map[summary.Fingerprint][]wire.PeerID // origins whose tails added a fingerprint, sorted
-	links    map[wire.PeerID]*link
-	order    []wire.PeerID // peers of links, sorted
+	links    []*link                               // in the order of their peers
 	early    []early
 	pulse    time.Duration          // see Config.Pulse
 	lagging  map[uint64]*laterClaim // by tag: origins of which links claim to hold a later state than we do
@@ -125,8 +124,8 @@ func New(cfg Config) *Machine {
 	}
 	return &Machine{
 		cfg: cfg, self: group.Tag(cfg.Seed, string(cfg.Self)), own: origin{peer: cfg.Self},
-		holders: map[summary.Fingerprint][]wire.PeerID{}, links: map[wire.PeerID]*link{},
-		due: agenda.New(dueTasks), woken: -1,
+		holders: map[summary.Fingerprint][]wire.PeerID{},
+		due:     agenda.New(dueTasks), woken: -1,
 	}
 }
 
@@ -181,20 +180,19 @@ func (m *Machine) send(to wire.PeerID, items []wire.TailItem, bytes int) {
 
 // opened notes that a linked peer has said hello and understands tails.
 func (m *Machine) opened(p wire.PeerID) {
-	if m.links[p] != nil {
+	at, linked := m.linkAt(p)
+	if linked {
 		return
 	}
 	m.back(p)
 	l := &link{
-		tag:   group.Tag(m.cfg.Seed, string(p)),
+		peer: p, tag: group.Tag(m.cfg.Seed, string(p)),
 		known: map[uint64]position{}, due: map[uint64]pending{}, rumours: map[uint64]bool{}, feeds: map[uint64]bool{},
 	}
 	l.pulse.Begin(-agenda.Lately, agenda.Lately, mostPulse)
 	l.lot = lot(p, m.self, 0)
 	l.wrote, l.soonest = -maxLag*paceLags, never
-	m.links[p] = l
-	at, _ := slices.BinarySearch(m.order, p)
-	m.order = slices.Insert(m.order, at, p)
+	m.links = slices.Insert(m.links, at, l)
 	for i := range m.origins {
 		o := &m.origins[i]
 		if o.number() > 0 {
@@ -209,7 +207,7 @@ func (m *Machine) opened(p wire.PeerID) {
 // lost schedules again, for the link, all recent messages to it, which may be lost. Messages from the link tell nothing
 // of the messages to it, and do not end the pauses.
 func (m *Machine) lost(p wire.PeerID) {
-	l := m.links[p]
+	l := m.link(p)
 	if l == nil {
 		return
 	}
@@ -236,13 +234,12 @@ func (m *Machine) lost(p wire.PeerID) {
 
 // closed forgets a link. It looks for new feeders for the origins that the link fed, and for the link's own tails.
 func (m *Machine) closed(p wire.PeerID) {
-	l := m.links[p]
-	if l == nil {
+	at, linked := m.linkAt(p)
+	if !linked {
 		return
 	}
-	delete(m.links, p)
-	at, _ := slices.BinarySearch(m.order, p)
-	m.order = slices.Delete(m.order, at, at+1)
+	l := m.links[at]
+	m.links = slices.Delete(m.links, at, at+1)
 	for _, tag := range slices.Sorted(maps.Keys(l.feeds)) {
 		o := m.tagged(tag)
 		o.feeder = ""
@@ -276,7 +273,7 @@ func (m *Machine) learned(p wire.PeerID) {
 		m.release(o)
 		*o = is
 	}
-	switch l := m.links[p]; {
+	switch l := m.link(p); {
 	case l != nil: // it sends what we lack
 		l.enqueue(tag, ask, 0)
 	case feeder != "":
@@ -319,7 +316,7 @@ func (m *Machine) forget(tag uint64) {
 	if o == nil {
 		return
 	}
-	if m.links[o.feeder] != nil {
+	if m.link(o.feeder) != nil {
 		it := wire.TailItem{Number: o.number(), Fed: true}
 		it.Name(o.group())
 		m.send(o.feeder, []wire.TailItem{it}, messageBytes+it.Size())
@@ -344,7 +341,7 @@ func (m *Machine) release(o *origin) {
 
 // received handles a message of a linked peer.
 func (m *Machine) received(in Received) {
-	l := m.links[in.From]
+	l := m.link(in.From)
 	if l == nil {
 		return
 	}
@@ -353,12 +350,12 @@ func (m *Machine) received(in Received) {
 		if m.now < l.muted {
 			return
 		}
-		m.item(in.From, l, it, in.Opened)
+		m.item(l, it, in.Opened)
 	}
 }
 
 // item handles one item of a link's message; see [Received] for opened.
-func (m *Machine) item(from wire.PeerID, l *link, it wire.TailItem, opened bool) {
+func (m *Machine) item(l *link, it wire.TailItem, opened bool) {
 	if it.About(l.tag) {
 		l.hides, l.stated = it.Hides, m.now
 		if o := m.tagged(l.tag); o != nil {
@@ -369,15 +366,15 @@ func (m *Machine) item(from wire.PeerID, l *link, it wire.TailItem, opened bool)
 	}
 	fit := m.fitting(make([]*origin, 0, 4), &it)
 	for _, o := range fit {
-		m.about(from, l, o, it, len(fit) == 1, opened)
+		m.about(l, o, it, len(fit) == 1, opened)
 	}
 	if len(fit) == 0 {
-		m.unknown(from, l, it)
+		m.unknown(l, it)
 	}
 }
 
 // unknown handles an item of an epoch that is not known yet, or no longer.
-func (m *Machine) unknown(from wire.PeerID, l *link, it wire.TailItem) {
+func (m *Machine) unknown(l *link, it wire.TailItem) {
 	switch tag := it.Group.OriginTag(); {
 	case !it.Short:
 		pos := l.known[tag]
@@ -391,12 +388,12 @@ func (m *Machine) unknown(from wire.PeerID, l *link, it wire.TailItem) {
 		pos.epoch = summary.Epoch{}
 		l.know(l.tag, pos)
 	}
-	m.keep(from, it)
+	m.keep(l.peer, it)
 }
 
 // about handles an item of a known origin. sure is set if the item cannot be of another origin.
-func (m *Machine) about(from wire.PeerID, l *link, o *origin, it wire.TailItem, sure, opened bool) {
-	pos := l.known[o.tag]
+func (m *Machine) about(l *link, o *origin, it wire.TailItem, sure, opened bool) {
+	from, pos := l.peer, l.known[o.tag]
 	pos.epoch, pos.number = o.epoch, it.Number
 	if it.Gap {
 		pos.number = 0
@@ -471,20 +468,19 @@ func (m *Machine) advanced(o *origin, from wire.PeerID) {
 	m.caughtUp(o, from)
 	moved := o.moved // the branch of the tree was torn: others on it hear at once
 	o.moved = false
-	for _, p := range m.order {
-		l := m.links[p]
+	for _, l := range m.links {
 		pos := l.known[o.tag]
 		switch {
 		case pos.epoch == o.epoch && pos.number >= o.number():
 		case o == &m.own:
 			l.enqueue(o.tag, push, m.now)
-		case p == o.peer || p == o.feeder || pos.direct: // it has the tail from elsewhere
+		case l.peer == o.peer || l.peer == o.feeder || pos.direct: // it has the tail from elsewhere
 		case pos.wants:
-			l.enqueue(o.tag, push, m.now+m.relay(p))
+			l.enqueue(o.tag, push, m.now+m.relay(l.peer))
 		case !moved && (pos.fed || pos.epoch == o.epoch && pos.told > 0): // a peer that needs more than a rumour has asked for it since
 			l.rumours[o.tag] = true
 		default:
-			l.enqueue(o.tag, tell, m.now+m.waitFor(o, p))
+			l.enqueue(o.tag, tell, m.now+m.waitFor(o, l.peer))
 		}
 	}
 }
@@ -512,8 +508,8 @@ func (m *Machine) tick() {
 		m.tidy()
 		m.hurry()
 		m.rumour()
-		for _, p := range m.order {
-			m.serve(p, m.links[p])
+		for _, l := range m.links {
+			m.serve(l)
 		}
 	}
 	at, due := m.wakeAt()

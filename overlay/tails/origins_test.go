@@ -74,12 +74,10 @@ func TestTailsASecond(t *testing.T) {
 // TestNoCircle: a link that we feed the tails of an origin does not feed them to us, however good it is.
 func TestNoCircle(t *testing.T) {
 	o := &origin{tag: 7}
-	m := &Machine{links: map[wire.PeerID]*link{}, cfg: Config{Rate: func(p wire.PeerID) (out, in float64) { return 1, float64(len(p)) }}}
-	for p, wants := range map[wire.PeerID]bool{"a": false, "fed by us": true} {
-		m.links[p] = &link{known: map[uint64]position{7: {number: 3, wants: wants}}}
-		m.order = append(m.order, p)
+	m := &Machine{cfg: Config{Rate: func(p wire.PeerID) (out, in float64) { return 1, float64(len(p)) }}}
+	for _, p := range []wire.PeerID{"a", "fed by us"} {
+		m.links = append(m.links, &link{peer: p, known: map[uint64]position{7: {number: 3, wants: p != "a"}}})
 	}
-	slices.Sort(m.order)
 	if p, ok := m.feederFor(o); !ok || p != "a" {
 		t.Errorf("fed by %q (%v)", p, ok)
 	}

@@ -15,16 +15,16 @@ func (m *Machine) leave() {
 	if m.header == nil {
 		return
 	}
-	for _, p := range m.order {
+	for _, l := range m.links {
 		it := wire.TailItem{Group: m.own.group(), Number: m.own.number(), Left: true}
-		m.send(p, []wire.TailItem{it}, messageBytes+it.Size())
+		m.send(l.peer, []wire.TailItem{it}, messageBytes+it.Size())
 	}
 }
 
 // unreachable tells all links that a peer cannot be reached.
 func (m *Machine) unreachable(p wire.PeerID) {
 	o := m.of(p)
-	if o == nil || m.links[p] != nil {
+	if o == nil || m.link(p) != nil {
 		return
 	}
 	m.pass(o)
@@ -50,7 +50,7 @@ func (m *Machine) pass(o *origin) {
 // hear notes that a link cannot reach an origin. If we are linked with it, we know better. The word is not passed on:
 // it may be a lie.
 func (m *Machine) hear(l *link, o *origin) {
-	if m.links[o.peer] != nil || o.doubt > 0 && m.now < o.doubt+agenda.Seldom {
+	if m.link(o.peer) != nil || o.doubt > 0 && m.now < o.doubt+agenda.Seldom {
 		return
 	}
 	if m.now >= l.doubted+agenda.Seldom {

@@ -10,14 +10,13 @@ const rumourEvery = 2 * time.Second
 // rumour sends the next link in turn our states of the origins that have advanced since its last rumour: messages may
 // have been lost.
 func (m *Machine) rumour() {
-	if m.now < m.rumoured+rumourEvery || len(m.order) == 0 {
+	if m.now < m.rumoured+rumourEvery || len(m.links) == 0 {
 		return
 	}
 	m.rumoured = m.now
-	for range m.order {
+	for range m.links {
 		m.turn++
-		p := m.order[m.turn%len(m.order)]
-		if l := m.links[p]; len(l.rumours) > 0 {
+		if l := m.links[m.turn%len(m.links)]; len(l.rumours) > 0 {
 			for tag := range l.rumours {
 				l.enqueue(tag, tell, m.now)
 			}

@@ -101,7 +101,7 @@ func (m *Machine) admits(from wire.PeerID, o *origin, t *Tail) bool {
 
 // mute makes the machine ignore a link's messages for ten seconds.
 func (m *Machine) mute(p wire.PeerID) {
-	if l := m.links[p]; l != nil {
+	if l := m.link(p); l != nil {
 		l.muted = m.now + agenda.Attempt
 	}
 }

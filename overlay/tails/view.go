@@ -41,7 +41,7 @@ const Behind = time.Duration(math.MaxInt64)
 // hold that state. It returns [Behind] if the peer has announced a later state, or holds keys that no summary shows. ok
 // is false while the peer has not announced its state, or no summary of it is known.
 func (m *Machine) Fresh(now time.Duration, p wire.PeerID) (age time.Duration, ok bool) {
-	l, o := m.links[p], m.of(p)
+	l, o := m.link(p), m.of(p)
 	if l == nil || o == nil {
 		return 0, false
 	}
