@@ -26,7 +26,7 @@ func TestRejoin(t *testing.T) {
 
 	var dials *sync.WaitGroup
 	look(t, a, func(l *loop) {
-		l.hints = []peer.AddrInfo{{ID: w.ID(), Addrs: w.Addrs()}}
+		l.hints = []entrance{a.entrance(infoOf(w))}
 		dials = l.bootstrap()
 	})
 	dials.Wait()
@@ -58,8 +58,8 @@ func TestHint(t *testing.T) {
 		a.Hint(peer.AddrInfo{ID: peer.ID(strconv.Itoa(i))})
 	}
 	look(t, a, func(l *loop) {
-		if len(l.hints) != maxHints || l.hints[maxHints-1].ID != peer.ID(strconv.Itoa(2*maxHints-1)) {
-			t.Errorf("%d peers are kept in mind, the last is %s", len(l.hints), l.hints[len(l.hints)-1].ID)
+		if len(l.hints) != maxHints || l.hints[maxHints-1].id != peer.ID(strconv.Itoa(2*maxHints-1)) {
+			t.Errorf("%d peers are kept in mind, the last is %s", len(l.hints), l.hints[len(l.hints)-1].id)
 		}
 	})
 }

@@ -97,11 +97,11 @@ const (
 )
 
 // warm returns the peers of the last run to dial at the start: its neighbours, then others, maxWarm at most.
-func (c *config) warm(self peer.ID) (out []peer.AddrInfo) {
-	if c.store == nil {
+func (n *Node) warm() (out []entrance) {
+	if n.cfg.store == nil {
 		return nil
 	}
-	peers := c.store.Peers()
+	peers := n.cfg.store.Peers()
 	slices.SortStableFunc(peers, func(a, b store.Peer) int {
 		switch {
 		case a.Neighbour == b.Neighbour:
@@ -111,10 +111,9 @@ func (c *config) warm(self peer.ID) (out []peer.AddrInfo) {
 		}
 		return 1
 	})
-	for _, p := range peers {
-		if info, err := p.Addresses(); err == nil && info.ID != self && len(out) < maxWarm {
-			out = append(out, info)
-		}
+	for _, p := range peers[:min(len(peers), maxWarm)] {
+		r := wire.Record{Peer: wire.PeerID(p.ID), Envelope: p.Record}
+		out = append(out, entrance{p.ID, func(ctx context.Context) error { return n.reach(ctx, r, forCaller) }})
 	}
 	return out
 }

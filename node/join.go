@@ -70,16 +70,8 @@ func (n *Node) joinSource(ctx context.Context, p peer.ID) (join.Source, error) {
 	if p == n.ID() {
 		return n.listed(ctx)
 	}
-	r, known, err := n.heldRecord(ctx, p)
-	if err != nil {
+	if err := n.reachKnown(ctx, p); err != nil {
 		return nil, err
-	}
-	if known {
-		if err := n.reach(ctx, r, forQuery); err != nil {
-			return nil, err
-		}
-	} else if len(n.host.Network().ConnsToPeer(p)) == 0 {
-		return nil, ErrUnknown
 	}
 	most := maxJoinKeys
 	if held, err := n.SummaryOf(ctx, p); err == nil {

@@ -91,3 +91,18 @@ func (n *Node) Connect(ctx context.Context, p peer.AddrInfo) error {
 	n.in.LinkWanted(p.ID)
 	return n.view(ctx, (*loop).woken)
 }
+
+// reachKnown connects to a peer at the addresses of its newest signed record, as a query does, unless there is a
+// connection. The errors: ErrUnknown for a peer that is not connected and of which no record is held, reach's.
+func (n *Node) reachKnown(ctx context.Context, p peer.ID) error {
+	r, known, err := n.heldRecord(ctx, p)
+	switch {
+	case err != nil:
+		return err
+	case known:
+		return n.reach(ctx, r, forQuery)
+	case n.reached(p):
+		return nil
+	}
+	return ErrUnknown
+}

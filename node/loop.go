@@ -52,7 +52,7 @@ type loop struct {
 	watchers  map[*watcher]bool
 	ticks     int
 	rejoins   agenda.Pause
-	hints     []peer.AddrInfo // peers that may be online, dialled while there is no link
+	hints     []entrance // peers that may be online, dialled while there is no link
 	sleep     sleep
 	wall      func() time.Time
 }
@@ -101,7 +101,7 @@ func newLoop(n *Node) *loop {
 		learned:  make(map[event.Transport]int),
 		watchers: make(map[*watcher]bool),
 		wall:     time.Now,
-		hints:    n.cfg.warm(n.host.ID()),
+		hints:    n.warm(),
 	}
 	_ = l.sleep.since(l.wall(), n.now())
 	l.publisher, l.previous = newPublishers(n)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/p2p/protocol/ping"
 )
@@ -24,13 +25,14 @@ func (n *Node) Disconnect(ctx context.Context, p peer.ID) error {
 	return nil
 }
 
-// Ping measures a round trip to a peer by libp2p's ping, and connects to it if need be. The errors: ErrClosed, ctx's,
-// the host's.
+// Ping measures a round trip to a peer by libp2p's ping. If need be, it connects at the addresses of the peer's newest
+// signed record. The errors: ErrUnknown for a peer that is not connected and of which no record is held, ErrClosed,
+// ctx's, the host's.
 func (n *Node) Ping(ctx context.Context, p peer.ID) (time.Duration, error) {
-	if err := n.alive(ctx); err != nil {
-		return 0, err
+	if err := n.reachKnown(ctx, p); err != nil {
+		return 0, fmt.Errorf("node: ping %s: %w", p, err)
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(network.WithNoDial(ctx, "venn dials by certified addresses"))
 	defer cancel()
 	select {
 	case r := <-ping.Ping(ctx, n.host, p):

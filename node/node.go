@@ -17,6 +17,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 	"github.com/libp2p/go-libp2p/p2p/canonicallog"
+	"golang.org/x/sync/semaphore"
 	"golang.org/x/sync/singleflight"
 
 	"github.com/venn-p2p/venn/node/core"
@@ -78,6 +79,7 @@ type Node struct {
 	sample      keySample
 	joining     *admission.Slots                   // places for joins that are served
 	dials       [len(dialsAtOnce)]*admission.Slots // places for connections that are being made
+	hinted      *semaphore.Weighted                // bounds the dials of hinted peers
 	snapshot    atomic.Pointer[snapshot]
 	lastRecords map[wire.PeerID][]byte // signed records held in the last run
 	moved       atomic.Bool            // the host's addresses have changed since the loop last looked
@@ -134,6 +136,7 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 		logged:   newRecent[string](loggedAgain, mostLogged),
 		ended:    make(chan struct{}),
 	}
+	n.hinted = semaphore.NewWeighted(maxHints)
 	for i, most := range dialsAtOnce {
 		n.dials[i] = admission.NewSlots(most)
 	}

@@ -37,5 +37,9 @@ func (n *Node) receiveNames(s *streams.Stream, id protocol.ID) (names wire.Names
 }
 
 func (n *Node) servePeers(s *streams.Stream, q wire.Inquiry) error {
+	for _, own := range q.Own {
+		_, _ = n.cfg.headers.Header(own.Envelope) // outside the loop, which then finds it in the cache
+		_, _ = n.cfg.headers.Record(own.Record)
+	}
 	return n.relay(s, asked{question: q}, 1, streams.TransferTime)
 }

@@ -38,6 +38,7 @@ type errand struct {
 	turns         turns
 	within        time.Duration       // longest time of the dial
 	questionsOnly bool                // the connection serves only questions and becomes no link
+	private       bool                // private addresses may be dialled wherever this host is
 	owner         admission.Principal // principal whose share of the dials it takes; zero: this node
 }
 
@@ -58,6 +59,7 @@ var (
 	forQuery   = errand{turns: ownTurns, within: dialTime, questionsOnly: true}
 	forLink    = errand{turns: upkeepTurns, within: dialTime}
 	forInquiry = errand{turns: upkeepTurns, within: dialTime, questionsOnly: true}
+	forHint    = errand{turns: upkeepTurns, within: dialTime, private: true, owner: admission.Principal{Group: "hints"}}
 )
 
 // errandOf returns the purpose of a query's question: the caller's query, or a search for another peer.
@@ -65,7 +67,7 @@ func errandOf(q event.Ask) errand {
 	if q.Owner == (admission.Principal{}) {
 		return forQuery
 	}
-	return errand{otherTurns, handshakeTime, true, q.Owner}
+	return errand{turns: otherTurns, within: handshakeTime, questionsOnly: true, owner: q.Owner}
 }
 
 const (
@@ -105,15 +107,18 @@ func (n *Node) reach(ctx context.Context, r wire.Record, e errand) error {
 	return err
 }
 
-// dialFew dials a peer at a few of the addresses that it claims.
+// dialFew dials a peer at a few of the given addresses, and at none that it said by identify.
 func (n *Node) dialFew(ctx context.Context, info peer.AddrInfo, e errand) error {
-	if info.Addrs = n.dialable(info.Addrs); len(info.Addrs) == 0 {
+	if info.Addrs = n.dialable(info.Addrs, e.private); len(info.Addrs) == 0 {
 		return fmt.Errorf("node: no address of %s may be dialled", info.ID)
 	}
 	for _, a := range info.Addrs {
 		if relay, ok := n.relayOf(a); ok && hasRelay(a) && !n.reached(relay.ID) {
 			_ = n.dial(ctx, relay, e) // the relay's connection needs room, too, and is closed like any other
 		}
+	}
+	if !n.reached(info.ID) {
+		links.Forget(n.host, info.ID)
 	}
 	return n.dial(ctx, info, e)
 }
@@ -331,37 +336,59 @@ func (l *loop) rejoin() {
 
 const (
 	fewLinks = 4  // with fewer links, a node dials a newly hinted peer at once
-	maxHints = 16 // hinted peers remembered, the latest
+	maxHints = 16 // hinted peers remembered, the latest, and dialled at a time
 )
+
+// entrance is a peer by which the node may come into the network.
+type entrance struct {
+	id   peer.ID
+	dial func(context.Context) error
+}
 
 // Hint names a peer that may be online, such as one found on the local network. A node with fewer than four links dials
 // a newly named peer at once. The node remembers the last 16, at first peers of its last run. While it has no link, it
-// dials them as often as the peers of WithBootstrap. Hint takes one turn of the loop.
-func (n *Node) Hint(p peer.AddrInfo) { _ = n.view(n.ctx, func(l *loop) { l.hint(p) }) }
+// dials them as often as the peers of WithBootstrap. It dials only addresses by IP, eight of a peer at most. Hint takes
+// one turn of the loop.
+func (n *Node) Hint(p peer.AddrInfo) { _ = n.view(n.ctx, func(l *loop) { l.hint(n.entrance(p)) }) }
 
-func (l *loop) hint(p peer.AddrInfo) {
-	others := slices.DeleteFunc(l.hints, func(q peer.AddrInfo) bool { return q.ID == p.ID })
+// entrance returns a hinted peer. Hints beyond maxHints at a time are not dialled: there may be any number.
+func (n *Node) entrance(p peer.AddrInfo) entrance {
+	return entrance{p.ID, func(ctx context.Context) error {
+		if !n.hinted.TryAcquire(1) {
+			return errFull
+		}
+		defer n.hinted.Release(1)
+		return n.dialFew(ctx, p, forHint)
+	}}
+}
+
+func (l *loop) hint(e entrance) {
+	others := slices.DeleteFunc(l.hints, func(o entrance) bool { return o.id == e.id })
 	if known := len(others) < len(l.hints); !known && len(l.links) < fewLinks {
-		l.begin([]peer.AddrInfo{p})
+		l.begin([]entrance{e})
 	}
-	l.hints = append(others, p)
+	l.hints = append(others, e)
 	l.hints = l.hints[max(0, len(l.hints)-maxHints):]
 }
 
 // bootstrap begins to connect to the bootstrap peers and, while there is no link, to the hinted peers.
 func (l *loop) bootstrap() *sync.WaitGroup {
-	if len(l.links) == 0 {
-		return l.begin(slices.Concat(l.n.cfg.bootstrap, l.hints))
+	var all []entrance
+	for _, info := range l.n.cfg.bootstrap {
+		all = append(all, entrance{info.ID, func(ctx context.Context) error { return l.n.dial(ctx, info, forCaller) }})
 	}
-	return l.begin(l.n.cfg.bootstrap)
+	if len(l.links) == 0 {
+		all = append(all, l.hints...)
+	}
+	return l.begin(all)
 }
 
 // begin begins to dial peers, and to make links of the connections. While the node has no link, connections that exist
 // already become links, too. The group returned ends with the dials.
-func (l *loop) begin(peers []peer.AddrInfo) *sync.WaitGroup {
+func (l *loop) begin(all []entrance) *sync.WaitGroup {
 	var dials sync.WaitGroup
-	for _, info := range peers {
-		if info.ID == l.n.host.ID() || len(l.links) > 0 && l.n.reached(info.ID) {
+	for _, e := range all {
+		if e.id == l.n.host.ID() || len(l.links) > 0 && l.n.reached(e.id) {
 			continue
 		}
 		dials.Add(1)
@@ -369,12 +396,12 @@ func (l *loop) begin(peers []peer.AddrInfo) *sync.WaitGroup {
 			defer dials.Done()
 			ctx, cancel := context.WithTimeout(l.n.ctx, streams.OpenTime)
 			defer cancel()
-			if err := l.n.dial(ctx, info, forCaller); err != nil {
-				l.n.log.Debug("bootstrap", "peer", info.ID, "err", err)
-				l.n.in.Result(l.n.ctx, unreached{info.ID, err})
+			if err := e.dial(ctx); err != nil {
+				l.n.log.Debug("bootstrap", "peer", e.id, "err", err)
+				l.n.in.Result(l.n.ctx, unreached{e.id, err})
 				return
 			}
-			l.n.in.LinkWanted(info.ID)
+			l.n.in.LinkWanted(e.id)
 		}
 		if !l.n.tasks.Run(run) {
 			dials.Done()

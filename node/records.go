@@ -82,11 +82,12 @@ func inHostName(r rune) bool {
 	return r == '-' || r == '.' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z'
 }
 
-// dialable returns a few of another peer's addresses to dial, public ones first. Private ones are among them only if
-// this host is in a private network. An address through a relay is last, if the relay is connected or a bootstrap peer.
-func (n *Node) dialable(addrs []ma.Multiaddr) []ma.Multiaddr {
+// dialable returns a few of another peer's addresses to dial, public ones first. Private ones are among them if anywhere
+// is true, or if this host is in a private network. An address through a relay is last, if the relay is connected or a
+// bootstrap peer.
+func (n *Node) dialable(addrs []ma.Multiaddr, anywhere bool) []ma.Multiaddr {
 	var public, private, byRelay []ma.Multiaddr
-	for _, a := range byIP(addrs) {
+	for _, a := range n.cfg.addresses(byIP(addrs)) {
 		switch {
 		case slices.ContainsFunc(public, a.Equal) || slices.ContainsFunc(private, a.Equal):
 		case hasRelay(a):
@@ -99,7 +100,7 @@ func (n *Node) dialable(addrs []ma.Multiaddr) []ma.Multiaddr {
 			private = append(private, a)
 		}
 	}
-	if len(private) > 0 && n.inPrivateNetwork() {
+	if len(private) > 0 && (anywhere || n.inPrivateNetwork()) {
 		public = append(public, private...)
 	}
 	return append(public[:min(len(public), n.cfg.limits.Addrs-len(byRelay))], byRelay...)

@@ -185,11 +185,11 @@ func TestRelaysOfOthers(t *testing.T) {
 	for _, r := range relays[:2] {
 		connect(t, n, r)
 	}
-	if got := n.dialable(addrs); len(got) != 1 || !got[0].Equal(addrs[0]) {
+	if got := n.dialable(addrs, false); len(got) != 1 || !got[0].Equal(addrs[0]) {
 		t.Errorf("%v is dialled, want one by a relay that is connected", got)
 	}
 	n.cfg.bootstrap = []peer.AddrInfo{info(relays[3])}
-	if got := n.dialable(addrs[2:]); len(got) != 1 || !got[0].Equal(addrs[3]) {
+	if got := n.dialable(addrs[2:], false); len(got) != 1 || !got[0].Equal(addrs[3]) {
 		t.Errorf("%v is dialled, want one by the bootstrap peer", got)
 	}
 }

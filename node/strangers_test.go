@@ -130,11 +130,11 @@ func TestDialable(t *testing.T) {
 	for _, a := range []string{"/ip4/127.0.0.1/tcp/1", "/ip4/10.0.0.1/tcp/1", "/ip4/8.8.8.8/tcp/1", "/ip4/8.8.8.8/tcp/1"} {
 		addrs = append(addrs, ma.StringCast(a))
 	}
-	if got := n.dialable(addrs); len(got) != 3 || !got[0].Equal(addrs[2]) {
+	if got := n.dialable(addrs, false); len(got) != 3 || !got[0].Equal(addrs[2]) {
 		t.Errorf("in a private network: %v", got)
 	}
 	open := &Node{host: publicly{n.host}, cfg: n.cfg}
-	if got := open.dialable(addrs); len(got) != 1 || !got[0].Equal(addrs[2]) {
+	if got := open.dialable(addrs, false); len(got) != 1 || !got[0].Equal(addrs[2]) {
 		t.Errorf("on the open network: %v", got)
 	}
 }

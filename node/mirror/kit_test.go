@@ -148,7 +148,7 @@ func (b *board) start(t testing.TB, up Upstream, change ...func(*Config)) peerOf
 	t.Helper()
 	h := newHost(t)
 	v := view{b, *host.InfoFromHost(h)}
-	c := Config{Host: h, Network: "test", Router: v, Dir: t.TempDir(), Size: 64 << 20, Upstream: up, Log: logger(t)}
+	c := Config{Host: h, Network: "test", Router: v, Connect: h.Connect, Dir: t.TempDir(), Size: 64 << 20, Upstream: up, Log: logger(t)}
 	for _, f := range change {
 		f(&c)
 	}

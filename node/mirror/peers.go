@@ -87,7 +87,10 @@ func (m *Mirror) newTransport(streams int) *http.Transport {
 			if err != nil {
 				return nil, err
 			}
-			c, err := gostream.Dial(ctx, m.cfg.Host, p, m.protocol())
+			if err := m.connect(ctx, peer.AddrInfo{ID: p}); err != nil {
+				return nil, err
+			}
+			c, err := gostream.Dial(network.WithNoDial(ctx, "the router's host dials"), m.cfg.Host, p, m.protocol())
 			if err != nil {
 				return nil, err
 			}
@@ -95,6 +98,18 @@ func (m *Mirror) newTransport(streams int) *http.Transport {
 		},
 		DisableCompression: true, MaxIdleConnsPerHost: 8, MaxConnsPerHost: streams, MaxIdleConns: 256, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: maxHeaders,
 	}
+}
+
+func (m *Mirror) connected(p peer.ID) bool {
+	return m.cfg.Host.Network().Connectedness(p) == network.Connected
+}
+
+// connect connects to a holder, unless there is a connection.
+func (m *Mirror) connect(ctx context.Context, p peer.AddrInfo) error {
+	if m.connected(p.ID) {
+		return nil
+	}
+	return m.cfg.Connect(ctx, p)
 }
 
 // resetting is a connection on a stream. Its Close resets the stream: a plain close would wait ten seconds for a dead
@@ -235,9 +250,9 @@ func (f *flight) seek(ctx context.Context) {
 // a stream. It returns only a new source.
 func (f *flight) meet(ctx context.Context, p peer.AddrInfo, asked func()) (met *source) {
 	begun := time.Now()
-	if f.m.cfg.Host.Network().Connectedness(p.ID) != network.Connected {
+	if !f.m.connected(p.ID) {
 		asked() // a peer that cannot be reached is waited for no longer than one that does not answer
-		if err := f.m.cfg.Host.Connect(ctx, p); err != nil {
+		if err := f.m.connect(ctx, p); err != nil {
 			return nil
 		}
 	}

@@ -7,8 +7,6 @@ import (
 	"slices"
 
 	"github.com/libp2p/go-libp2p/core/peer"
-
-	"github.com/venn-p2p/venn/node/signed"
 )
 
 // peerBytes is the approximate number of bytes that a peer takes on disk.
@@ -19,15 +17,6 @@ type Peer struct {
 	ID        peer.ID
 	Neighbour bool
 	Record    []byte
-}
-
-// Addresses opens the record. It returns an error if the record is not the peer's own.
-func (p Peer) Addresses() (peer.AddrInfo, error) {
-	r, err := signed.OpenRecord(p.Record)
-	if err == nil && r.ID != p.ID {
-		err = signed.ErrSignature
-	}
-	return r.AddrInfo, err
 }
 
 func encodePeer(p Peer) string {

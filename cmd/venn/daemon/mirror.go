@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 	ma "github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
@@ -26,6 +27,10 @@ func (d *daemon) openMirror(ctx context.Context) (err error) {
 	d.mirror, err = mirror.New(mirror.Config{
 		Host: d.host, Network: d.cfg.Network.Name, Router: d.claims, Dir: d.repo.Mirror(), Size: c.Size, Place: cmp.Or(d.opts.Place, c.Place),
 		Upstream: mirror.Upstream(c.Upstream), Log: d.log, Register: d.registry,
+		Connect: func(ctx context.Context, p peer.AddrInfo) error {
+			_, err := d.node.Ping(ctx, p.ID)
+			return err
+		},
 	})
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/peerstore"
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 	ma "github.com/multiformats/go-multiaddr"
 )
@@ -43,6 +44,13 @@ func Turn(self, other peer.ID) time.Duration {
 func Forgive(h host.Host, p peer.ID) {
 	if b := backoff(h); b != nil {
 		b.Clear(p)
+	}
+}
+
+// Forget lets a host forget the addresses that a peer said by identify. Else a dial tries them, too, whatever they are.
+func Forget(h host.Host, p peer.ID) {
+	for _, ttl := range []time.Duration{peerstore.ConnectedAddrTTL, peerstore.RecentlyConnectedAddrTTL} {
+		h.Peerstore().UpdateAddrs(p, ttl, 0)
 	}
 }
 

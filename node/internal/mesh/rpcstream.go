@@ -64,7 +64,7 @@ func (h watchedHost) open(ctx context.Context, p peer.ID, ids ...protocol.ID) (n
 	if h.m.closing.Load() {
 		return nil, errClosing
 	}
-	s, err := h.Host.NewStream(ctx, p, ids...)
+	s, err := h.Host.NewStream(network.WithNoDial(ctx, "venn dials by certified addresses"), p, ids...)
 	if err == nil && h.m.closing.Load() {
 		_ = s.Reset()
 		return nil, errClosing
