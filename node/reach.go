@@ -20,6 +20,7 @@ import (
 	"github.com/venn-p2p/venn/node/internal/admit"
 	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/node/internal/links"
+	"github.com/venn-p2p/venn/node/internal/mesh"
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/overlay/admission"
@@ -135,8 +136,24 @@ func (n *Node) reached(p peer.ID) bool {
 	return c == network.Connected || c == network.Limited
 }
 
-// own reports whether a protocol is one of the node's.
+// own reports whether a protocol is one of the node's, or a mirror's.
 func own(protocol string) bool { return strings.HasPrefix(protocol, "/venn/") }
+
+// mirrored reports whether a mirror uses the connections with a peer: a stream has a protocol of venn, and not the
+// node's.
+func (n *Node) mirrored(p peer.ID) bool {
+	nodes := func(id protocol.ID) bool {
+		return id == PubsubID || id == mesh.PlainID || slices.ContainsFunc(protocols, func(p protocol.ID) bool { return slices.Contains(n.versions(p), id) })
+	}
+	for _, c := range n.host.Network().ConnsToPeer(p) {
+		for _, s := range c.GetStreams() {
+			if own(string(s.Protocol())) && !nodes(s.Protocol()) {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // foreign reports whether somebody besides the node and its pubsub uses the connections with a peer.
 func (n *Node) foreign(p peer.ID) bool {
@@ -304,7 +321,9 @@ func (l *loop) giveUp(p peer.ID) {
 // closeStale ends links and connections made by the node that have been idle for too long and that nothing needs.
 func (l *loop) closeStale(now time.Duration) {
 	for _, p := range l.n.links.Stale(now) {
-		l.giveUp(p)
+		if !l.n.mirrored(p) {
+			l.giveUp(p)
+		}
 	}
 	for _, p := range l.n.host.Network().Peers() {
 		if l.n.barred(p) && !l.n.foreign(p) { // somebody else used the connection until now
