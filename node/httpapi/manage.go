@@ -10,7 +10,6 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/event"
 	"github.com/libp2p/go-libp2p/p2p/host/eventbus"
-	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 
 	"github.com/venn-p2p/venn/node"
 )
@@ -27,7 +26,7 @@ func (a *api) ping(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	rtt, err := a.Node.Ping(r.Context(), p)
-	if errors.Is(err, swarm.ErrNoAddresses) {
+	if errors.Is(err, node.ErrUnknown) {
 		return fault{http.StatusNotFound, fmt.Errorf("no address of %s is known", p)}
 	} else if err != nil {
 		return fault{http.StatusBadGateway, errors.New(strings.Join(strings.Fields(err.Error()), " "))}
