@@ -42,7 +42,7 @@ var (
 var (
 	errClosed   = bad("closed", "closed")
 	errDisk     = bad("disk", "the cache takes no more")
-	errShare    = bad("share", "peers have more than may come before its hash is known to be right, or do not say how much")
+	errShare    = bad("share", "peers send more than may come before its hash is known to be right")
 	errRegistry = &fault{"registry", http.StatusNotFound, "not one of the registries that are configured"}
 	errPath     = &fault{"path", http.StatusBadRequest, "a path has an empty part or a dot part"}
 )

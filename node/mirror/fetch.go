@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -50,6 +49,8 @@ type span struct {
 type source struct {
 	peer.AddrInfo
 	state
+	out    bool                    // nobody serves the source: it has not answered yet, or has failed
+	gave   bool                    // the peer claimed to have it whole, and gave bytes
 	trip   time.Duration           // time from the dial or probe to the answer
 	waited time.Duration           // sum of the waits, since bytes came, for the source to have room, or to answer
 	again  time.Time               // time before which the source is not asked
@@ -94,14 +95,15 @@ func (f *flight) bring() error {
 	})
 }
 
-// serve has a source bring the ranges that turn returns, one after the other. It ends with ctx, or when turn fails.
-func (f *flight) serve(ctx context.Context, p *source, turn func(*source, time.Time) (*span, error)) {
+// serve has a source bring the ranges that turn returns, one after the other. It ends with ctx, or when the source is
+// out.
+func (f *flight) serve(ctx context.Context, p *source, turn func(*source, time.Time) *span) {
 	for {
 		var s *span
 		var transfer context.Context
-		err := f.until(ctx, f.turn, func() (_ bool, err error) {
-			if s, err = turn(p, time.Now()); s == nil {
-				return false, err
+		err := f.until(ctx, f.turn, func() (bool, error) {
+			if s = turn(p, time.Now()); s == nil {
+				return false, nil
 			}
 			transfer, p.stop = context.WithCancelCause(ctx)
 			p.mark, p.moved, s.from = s.begin, time.Time{}, p
@@ -121,47 +123,48 @@ func (f *flight) serve(ctx context.Context, p *source, turn func(*source, time.T
 			err = context.Cause(transfer)
 		}
 		stop(nil)
+		var out bool
 		f.news(func(time.Time) {
 			s.from, p.stop = nil, nil
 			if err != nil && ctx.Err() == nil && !errors.Is(err, errFound) {
 				f.fail(p, err)
 			}
+			out = p.out
 		})
-		f.under.Done()
+		if f.under.Done(); out {
+			return
+		}
 	}
 }
 
 // peerTurn returns the range that a peer is to bring now. If the origin or a silent peer brings that range, it stops
-// their transfer first, and returns nil. The error is errLeft for a peer that has failed. f.mu is held.
-func (f *flight) peerTurn(p *source, now time.Time) (*span, error) {
-	if !slices.Contains(f.known, p) {
-		return nil, errLeft
-	}
+// their transfer first, and returns nil. f.mu is held.
+func (f *flight) peerTurn(p *source, now time.Time) *span {
 	best, s := f.next(now)
 	switch {
 	case best != p:
-		return nil, nil
+		return nil
 	case s.from == nil:
 		f.cut(p, s)
-		return s, nil
+		return s
 	case s.from.ID == "":
 		s.from.stop(errFound)
 	default:
 		s.from.stop(errSilent)
 	}
-	return nil, nil
+	return nil
 }
 
 // originTurn returns the range that the origin is to bring: the first one missing, if no peer brings any range and no
 // peer's answer is awaited. f.mu is held.
-func (f *flight) originTurn(p *source, now time.Time) (*span, error) {
-	nobody := f.alone || len(f.known) == 0 && !f.lookDue(now) && !now.Before(f.look.until)
+func (f *flight) originTurn(p *source, now time.Time) *span {
+	in := func(p *source) bool { return !p.out }
+	nobody := f.alone || !slices.ContainsFunc(f.known, in) && !f.lookDue(now) && !now.Before(f.look.until)
 	if !nobody || len(f.parts) == 0 || f.taken() || now.Before(p.again) {
-		return nil, nil
+		return nil
 	}
 	f.origin = true
-	maps.DeleteFunc(f.skip, func(_ peer.ID, forGood bool) bool { return !forGood })
-	return f.parts[0], nil
+	return f.parts[0]
 }
 
 // next returns the range to be brought next, nil if there is none, and the best peer for it, nil if there is none now.
@@ -175,7 +178,7 @@ func (f *flight) next(now time.Time) (*source, *span) {
 		waits := s.from != nil && s.from.ID != "" && !s.from.Whole
 		for _, p := range f.known {
 			has := p.Whole || s == f.parts[0] && !waits && (s.from == nil || p.Have >= f.there)
-			if has && p.stop == nil && !now.Before(p.again) && !f.alone && (f.taken() || !now.Before(f.look.near)) {
+			if has && !p.out && p.stop == nil && !now.Before(p.again) && !f.alone && (f.taken() || !now.Before(f.look.near)) {
 				return p, s
 			}
 		}
@@ -203,7 +206,7 @@ func (f *flight) taken() bool {
 
 // cut leaves a segment of a range to a whole holder, and the rest to others, if they can give some. f.mu is held.
 func (f *flight) cut(p *source, s *span) {
-	others := slices.ContainsFunc(f.known, func(o *source) bool { return o != p && o.Whole && o.Size == p.Size })
+	others := slices.ContainsFunc(f.known, func(o *source) bool { return o != p && !o.out && o.Whole && o.Size == p.Size })
 	if !p.Whole || !others || p.Size-s.begin <= segment || s != f.parts[len(f.parts)-1] || f.setSize(p.Size) != nil {
 		return
 	}
@@ -262,27 +265,29 @@ func (f *flight) later(p *source) bool {
 }
 
 // fail notes that a transfer broke off, and decides whether its source is asked again. A busy peer and an origin that
-// breaks off wait for their next turn. Any other peer is dropped: it is not asked again for this content, or not before
-// the origin was asked. f.mu is held.
+// breaks off wait for their next turn. Any other peer is out. One that is silent, or waits itself, is met again when the
+// next look names it after a while: its waits have the same bound as a busy peer's. f.mu is held.
 func (f *flight) fail(p *source, err error) {
-	what, busy, behind := "origin", errors.Is(err, errBusy), errors.Is(err, errBehind)
+	what, behind := "origin", errors.Is(err, errBehind)
 	switch {
 	case p.ID == "":
 		// while no byte is here, the client may ask again; of another size than peers said the origin's is right
 		if errors.As(err, new(*originError)) || errors.Is(err, errSize) || f.there == 0 || !f.later(p) {
 			f.fatal = err
 		}
-	case busy && f.later(p):
+	case errors.Is(err, errBusy) && f.later(p):
 		return
 	default:
-		what = "peer " + p.ID.String()
-		f.known = slices.DeleteFunc(f.known, func(other *source) bool { return other == p })
-		f.skip[p.ID] = !errors.Is(err, errSilent) && !busy && !behind
+		what, p.out = "peer "+p.ID.String(), true
+		if !behind && !errors.Is(err, errSilent) || !f.later(p) {
+			p.again = time.Now().Add(forEver)
+		}
 		// other holders have as much, or too many have failed
 		f.alone = f.alone || errors.Is(err, errShare) || f.failed >= maxFailed
-		if f.pause = 0; behind {
+		if behind {
 			return
 		}
+		f.pause = 0
 		f.m.metrics.failures.WithLabelValues(reason(err)).Inc()
 	}
 	if f.failed++; f.failed <= maxTried {
@@ -299,11 +304,11 @@ func (f *flight) fail(p *source, err error) {
 func (f *flight) restart(err error) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for p := range f.gave {
-		before, _ := f.m.blamed.Get(p)
-		f.m.blamed.Add(p, before+max(1, maxBlame/len(f.gave)))
+	f.known = slices.DeleteFunc(f.known, func(p *source) bool { return !p.gave })
+	for _, p := range f.known {
+		before, _ := f.m.blamed.Get(p.ID)
+		f.m.blamed.Add(p.ID, before+max(1, maxBlame/len(f.known)))
 	}
-	clear(f.gave)
 	if f.round > 0 || errors.Is(err, errWrong) && f.tally[fromPeers] == 0 {
 		return fmt.Errorf("the origin's %w", err)
 	}
@@ -372,7 +377,7 @@ func begin(resp *http.Response, at int64) (size int64, err error) {
 	return size, nil
 }
 
-// accept notes the content's size and a peer's state, by the head of an answer. The error may be errSize or errShare.
+// accept notes the content's size and a peer's state, by the head of an answer. The error may be errSize.
 func (f *flight) accept(p *source, head http.Header, size int64) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -380,11 +385,9 @@ func (f *flight) accept(p *source, head http.Header, size int64) error {
 		return f.setSize(size)
 	}
 	if size < 0 || size > f.m.cfg.Size/peersShare {
-		return errShare
+		return errSize
 	}
 	said, err := parseState(head)
-	if p.state = said; said.Whole {
-		f.gave[p.ID] = true
-	}
+	p.state, p.gave = said, p.gave || said.Whole
 	return errors.Join(err, f.setSize(size))
 }

@@ -10,8 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/peer"
-
 	"github.com/venn-p2p/venn/node/httpapi"
 )
 
@@ -46,17 +44,15 @@ type flight struct {
 	left     time.Time // when a user left last
 	round    int       // number of restarts
 	over     bool
-	err      error            // result of a flight that is over
-	gave     map[peer.ID]bool // peers that claimed to have it whole, and gave bytes
+	err      error // result of a flight that is over
 	tally    [flows]int64
 	tried    []string // failures on the way
 
-	known  []*source        // peers to take from, the best first
-	skip   map[peer.ID]bool // peers that failed; false: they may be asked again once the origin is asked
-	look   *look            // last look for holders
-	pause  time.Duration    // wait between the end of the last look and the next look
-	alone  bool             // peers are no longer asked
-	failed int              // number of transfers that failed
+	known  []*source     // peers that were named, the best first
+	look   *look         // last look for holders
+	pause  time.Duration // wait between the end of the last look and the next look
+	alone  bool          // peers are no longer asked
+	failed int           // number of transfers that failed
 	fatal  error
 	under  sync.WaitGroup // transfers under way
 }
@@ -79,7 +75,7 @@ func (m *Mirror) join(sum Sum, want named) *flight {
 	}
 	f := &flight{
 		m: m, sum: sum, want: want, begun: time.Now(), size: -1, parts: []*span{{end: -1}}, running: sha256.New(),
-		users: 2, gave: make(map[peer.ID]bool), skip: make(map[peer.ID]bool), look: &look{ended: time.Now()},
+		users: 2, look: &look{ended: time.Now()},
 	}
 	f.come, f.turn = sync.NewCond(&f.mu), sync.NewCond(&f.mu)
 	f.ctx, f.cancel = context.WithCancel(m.ctx)

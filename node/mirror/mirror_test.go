@@ -332,7 +332,7 @@ func TestLyingPeers(t *testing.T) {
 			partial(w, "bytes 5-1048575/1048576")
 			_, _ = w.Write(content[5:])
 		}, errRange.Error(), false},
-		"another size": {func(w http.ResponseWriter, _ *http.Request) { partial(w, "bytes 0-1048575/9999999999") }, errShare.Error(), false},
+		"another size": {func(w http.ResponseWriter, _ *http.Request) { partial(w, "bytes 0-1048575/9999999999") }, errSize.Error(), false},
 		"too long": {func(w http.ResponseWriter, r *http.Request) {
 			gives(w, size)
 			for r.Method == http.MethodGet {
@@ -715,6 +715,44 @@ func TestPeerBehindIsAskedAgain(t *testing.T) {
 	get(t, p.url+blobs+digest).is(t, content)
 	if o.sent > int64(len(content))/2 {
 		t.Errorf("the origin sent %d bytes of %d; the peer was asked %d times", o.sent, len(content), asked.Load())
+	}
+}
+
+// TestFickleHolder has a peer that claims content whole, and gives none of it. The origin is left for it a few times, and
+// another peer is not given up because of it.
+func TestFickleHolder(t *testing.T) {
+	t.Parallel()
+	content := some(4<<20, 39)
+	for name, refuses := range map[string]http.HandlerFunc{
+		"behind": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(errBehind.status) },
+		"busy":   func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(errBusy.status) },
+		"absurd size": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Range", "bytes 0-1099511627775/1099511627776")
+			w.WriteHeader(http.StatusPartialContent)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o, b := newRegistry(t), newBoard()
+			digest, sum := o.add(content)
+			o.rate = 4 << 20
+			b.liar(t, sum, func(w http.ResponseWriter, r *http.Request) {
+				if claims(w, 1<<40); r.Method == http.MethodGet { // more than others: it is asked first
+					refuses(w, r)
+				}
+			})
+			p := b.start(t, Upstream{OCI: []string{o.URL}})
+			p.times.busy = 300 * time.Millisecond
+			get(t, p.url+blobs+digest).is(t, content)
+			if n := o.count("GET " + blobs); n > 8 {
+				t.Errorf("the origin was asked %d times", n)
+			}
+			given := o.given()
+			get(t, b.start(t, Upstream{OCI: []string{o.URL}}).url+blobs+digest).is(t, content)
+			if more := o.given() - given; more > 0 {
+				t.Errorf("the origin sent %d bytes of what an honest peer has", more)
+			}
+		})
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math/bits"
 	"net"
 	"net/http"
@@ -200,7 +199,7 @@ func (f *flight) lookDue(now time.Time) bool {
 // until a peer gives bytes or fails. Each new peer that answers becomes a source. The router may take longer to name
 // the first peer if bytes are here.
 func (f *flight) seek(ctx context.Context) {
-	m, skip := f.m, map[peer.ID]bool(nil)
+	m := f.m
 	most := m.times.lookup + 2*m.times.late
 	for f.until(ctx, f.turn, func() (bool, error) {
 		now, within := time.Now(), m.times.lookup
@@ -211,7 +210,6 @@ func (f *flight) seek(ctx context.Context) {
 		if f.there > 0 {
 			within = m.times.answer
 		}
-		skip = maps.Clone(f.skip)
 		f.look, f.pause = &look{began: now, until: f.in(within)}, max(busyPause, 2*f.pause)
 		return true, nil
 	}) == nil {
@@ -221,15 +219,16 @@ func (f *flight) seek(ctx context.Context) {
 		wait := func(within time.Duration) { f.news(func(time.Time) { l.until = f.in(within) }) }
 		first, asked := sync.OnceFunc(func() { wait(m.times.answer) }), 0
 		for p := range m.cfg.Router.Lookup(within, f.sum.Key()) {
-			if _, skipped := skip[p.ID]; skipped || p.ID == m.cfg.Host.ID() || m.isBlamed(p.ID) {
+			named := f.named(p)
+			if named == nil {
 				continue
 			}
 			if asked++; asked == 1 {
 				wait(most)
 			}
 			probes.Go(func() {
-				if met := f.meet(within, p, first); met != nil {
-					m.tasks.Run(func() { f.serve(ctx, met, f.peerTurn) })
+				if f.meet(within, named, first) {
+					m.tasks.Run(func() { f.serve(ctx, named, f.peerTurn) })
 				}
 			})
 			if asked == enough {
@@ -246,30 +245,41 @@ func (f *flight) seek(ctx context.Context) {
 	}
 }
 
-// meet probes a peer, and adds it to f.known if it has the content or fetches it. It calls asked when the question has
-// a stream. It returns only a new source.
-func (f *flight) meet(ctx context.Context, p peer.AddrInfo, asked func()) (met *source) {
+// named returns the source for a peer that the router has named; nil if the peer is not to be asked now.
+func (f *flight) named(p peer.AddrInfo) *source {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	i := slices.IndexFunc(f.known, func(s *source) bool { return s.ID == p.ID })
+	if i < 0 {
+		i, f.known = len(f.known), append(f.known, &source{AddrInfo: p, out: true})
+	}
+	s := f.known[i]
+	if p.ID == f.m.cfg.Host.ID() || f.m.isBlamed(p.ID) || s.out && time.Now().Before(s.again) {
+		return nil
+	}
+	return s
+}
+
+// meet probes a peer, and reports whether it has become a source: it has the content or fetches it, and was out. It
+// calls asked when the question has a stream.
+func (f *flight) meet(ctx context.Context, p *source, asked func()) (met bool) {
 	begun := time.Now()
 	if !f.m.connected(p.ID) {
 		asked() // a peer that cannot be reached is waited for no longer than one that does not answer
-		if err := f.m.connect(ctx, p); err != nil {
-			return nil
+		if err := f.m.connect(ctx, p.AddrInfo); err != nil {
+			return false
 		}
 	}
 	said, err := f.probe(ctx, p.ID, f.m.times.late, asked)
 	if err != nil || said.Whole && said.Size < 0 {
-		return nil
+		return false
 	}
 	f.news(func(now time.Time) {
 		if l := f.look; l.near.IsZero() {
 			l.near = f.in(min(f.m.times.lookup, 2*now.Sub(l.began)))
 		}
-		i := slices.IndexFunc(f.known, func(h *source) bool { return h.ID == p.ID })
-		if i < 0 {
-			met = &source{AddrInfo: p}
-			i, f.known = len(f.known), append(f.known, met)
-		}
-		f.known[i].state, f.known[i].trip = said, now.Sub(begun)
+		met, p.out = p.out, false
+		p.state, p.trip = said, now.Sub(begun)
 		ordered(f.m.cfg.Place, f.known)
 	})
 	return met
