@@ -207,7 +207,7 @@ func (f *flight) taken() bool {
 // cut leaves a segment of a range to a whole holder, and the rest to others, if they can give some. f.mu is held.
 func (f *flight) cut(p *source, s *span) {
 	others := slices.ContainsFunc(f.known, func(o *source) bool { return o != p && !o.out && o.Whole && o.Size == p.Size })
-	if !p.Whole || !others || p.Size-s.begin <= segment || s != f.parts[len(f.parts)-1] || f.setSize(p.Size) != nil {
+	if !p.Whole || !others || s != f.parts[len(f.parts)-1] || f.setSize(p.Size) != nil || s.end-s.begin <= segment {
 		return
 	}
 	f.parts = append(f.parts, &span{begin: s.begin + segment, end: s.end})

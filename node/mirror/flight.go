@@ -36,7 +36,7 @@ type flight struct {
 	file     *incoming
 	size     int64     // -1: not known
 	there    int64     // bytes here from the beginning on, without a gap
-	parts    []*span   // what has not come yet, in order; the end of the last is the size
+	parts    []*span   // what has not come yet, in order; the end of the last is -1 while the size is not known
 	running  hash.Hash // hash of the first bytes, up to there
 	origin   bool      // the origin was asked
 	children int       // mirrors that are given bytes

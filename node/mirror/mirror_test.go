@@ -160,6 +160,31 @@ func TestSeveralHoldersGiveRanges(t *testing.T) {
 	}
 }
 
+// TestFirstRangeComesLast has a holder fall silent in the first range. When the others have brought the later ones, what is
+// left of the first one does not reach the content's end.
+func TestFirstRangeComesLast(t *testing.T) {
+	t.Parallel()
+	o, b := newRegistry(t), newBoard()
+	content := some(2*segment+400_000, 40)
+	digest, sum := o.add(content)
+	up := Upstream{OCI: []string{o.URL}}
+	for range 2 {
+		get(t, b.start(t, up).url+blobs+digest).is(t, content)
+	}
+	o.Close()
+	b.liar(t, sum, func(w http.ResponseWriter, r *http.Request) {
+		state{Whole: true, Have: 1 << 40, Size: int64(len(content))}.write(w.Header()) // more than others: it is asked first
+		if r.Method == http.MethodGet {
+			w.Header().Set("Content-Range", fmt.Sprintf("bytes 0-%d/%d", len(content)-1, len(content)))
+			w.WriteHeader(http.StatusPartialContent)
+			_, _ = w.Write(content[:100_000])
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		}
+	})
+	get(t, b.start(t, up).url+blobs+digest).is(t, content)
+}
+
 // TestKilledHolderIsReplaced has a holder die in the middle: its connections end, or it is silent, as over QUIC.
 func TestKilledHolderIsReplaced(t *testing.T) {
 	t.Parallel()
