@@ -87,14 +87,15 @@ func (n *Node) linkAgain(p peer.ID) {
 // replaced checks whether a linked peer's new connection replaces older ones, which died with the peer's former
 // address. Otherwise streams would be opened on the dead ones for 40 s.
 func (n *Node) replaced(p peer.ID, by network.Conn) {
-	var doubtful []network.Conn
-	for _, c := range n.host.Network().ConnsToPeer(p) {
-		if c != by && !relayed(c) && len(doubtful) < maxProbes && apart(c, by) {
-			doubtful = append(doubtful, c)
-		}
+	if !n.links.Linked(p) {
+		return
 	}
-	if len(doubtful) > 0 && n.links.Linked(p) {
-		n.tasks.Run(func() { n.look(p, doubtful...) })
+	probes := 0
+	for _, c := range n.host.Network().ConnsToPeer(p) {
+		if c != by && !relayed(c) && probes < maxProbes && apart(c, by) {
+			probes++
+			n.tasks.Run(func() { n.look(c) })
+		}
 	}
 }
 

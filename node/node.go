@@ -85,7 +85,7 @@ type Node struct {
 	moved       atomic.Bool            // the host's addresses have changed since the loop last looked
 	unannounced unannounced
 	faults      faults             // errors of the key store
-	looks       singleflight.Group // probes of peers whose connections may be dead
+	looks       singleflight.Group // probes of connections that may be dead
 	closing     *recent[peer.ID]   // peers whose connection this node has closed
 	parted      *recent[peer.ID]   // peers whose links were lost
 	silent      *recent[string]    // addresses where nobody answered

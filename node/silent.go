@@ -47,37 +47,33 @@ func (n *Node) quiet(c network.Conn) {
 	p := c.RemotePeer()
 	late := time.AfterFunc(n.patience(p), func() { n.unresponsive(p) })
 	n.tasks.Run(func() {
-		live := n.look(p, c)
+		live := n.look(c)
 		if told := !late.Stop(); told && live {
 			n.in.Result(n.ctx, routing.Alive{Peer: wire.PeerID(p)})
 		}
 	})
 }
 
-// look probes connections with a peer and abandons dead ones. It reports whether all of them are alive. Calls for one
-// peer at the same time share one probe.
-func (n *Node) look(p peer.ID, doubtful ...network.Conn) (live bool) {
-	found, _, _ := n.looks.Do(string(p), func() (any, error) { return n.probe(p, doubtful), nil })
+// look probes a connection. It reports whether the connection is alive, and abandons it if not. Calls for one connection
+// at the same time share one probe.
+func (n *Node) look(c network.Conn) (live bool) {
+	found, _, _ := n.looks.Do(c.ID(), func() (any, error) { return n.probe(c), nil })
 	return found.(bool)
 }
 
-// probe reports whether all doubtful connections with a peer answer. It abandons the dead ones. If another connection
-// is left then, the link begins again on it.
-func (n *Node) probe(p peer.ID, doubtful []network.Conn) (live bool) {
-	dead, closed := false, false
-	for _, c := range doubtful {
-		switch lives := alive(n.ctx, c); {
-		case c.IsClosed():
-			closed = true
-		case !lives && n.ctx.Err() == nil:
-			dead = true
-			n.abandon(c)
-		}
+// probe does what look does. If another connection with the peer is left, the link begins again on it.
+func (n *Node) probe(c network.Conn) (live bool) {
+	switch lives := alive(n.ctx, c); {
+	case c.IsClosed():
+		return false
+	case lives || n.ctx.Err() != nil:
+		return true
 	}
-	if dead && n.reached(p) { // the link begins again on another connection
+	n.abandon(c)
+	if p := c.RemotePeer(); n.reached(p) {
 		n.in.LinkChanged(p, inbox.EndedAndBegun)
 	}
-	return !dead && !closed
+	return false
 }
 
 // alive reports whether anything comes back on a connection. A refusal of ping is an answer, too.

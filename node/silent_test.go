@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"testing"
@@ -38,5 +39,44 @@ func TestSilentDial(t *testing.T) {
 	case err := <-done:
 		t.Errorf("it was known after %v, when the dial was over: %v", time.Since(begun), err)
 	default:
+	}
+}
+
+// lineless is a connection that is dead, or on which every protocol is refused at once.
+type lineless struct {
+	network.Conn
+	name  string
+	dead  bool
+	asked chan struct{} // closed at the first stream
+}
+
+func (c *lineless) ID() string                    { return c.name }
+func (c *lineless) RemotePeer() peer.ID           { return "some peer" }
+func (c *lineless) RemoteMultiaddr() ma.Multiaddr { return ma.StringCast("/ip4/127.0.0.1/tcp/1") }
+func (c *lineless) IsClosed() bool                { return false }
+func (c *lineless) Close() error                  { return nil }
+func (c *lineless) GetStreams() []network.Stream  { return nil }
+func (c *lineless) NewStream(ctx context.Context) (network.Stream, error) {
+	close(c.asked)
+	if c.dead {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return nil, network.ErrReset
+}
+
+// TestLooksOfTwoConnections: while a dead connection with a peer is probed, another one with it is found alive.
+func TestLooksOfTwoConnections(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	dead, live := &lineless{name: "dead", dead: true, asked: make(chan struct{})}, &lineless{name: "live", asked: make(chan struct{})}
+	found := make(chan bool)
+	go func() { found <- n.look(dead) }()
+	<-dead.asked
+	if !n.look(live) {
+		t.Error("the live connection is called dead")
+	}
+	if <-found {
+		t.Error("the dead connection is called alive")
 	}
 }
