@@ -55,20 +55,15 @@ func (g *Gate) of(p Principal) standing {
 // Admit reports whether work may be done for a principal now. Admitted work counts against the principal's share. now
 // must not go back.
 func (g *Gate) Admit(now time.Duration, p Principal, work time.Duration) bool {
-	return g.of(p).work.admit(now, p, work.Seconds(), false)
+	return g.Ask(now, p, work) == 0
 }
 
-// Wait returns the time after which to ask for refused work again: when the principal has the credit if shares stay, but
-// about [window] at most, for they may change.
-func (g *Gate) Wait(p Principal, work time.Duration) time.Duration {
-	pool := g.of(p).work
-	group := pool.account(p.group())
-	if group == nil {
+// Ask does what Admit does. It returns 0 if the work may be done, else the time after which to ask again: when the
+// principal has the credit if shares stay, but about [window] at most, for they may change.
+func (g *Gate) Ask(now time.Duration, p Principal, work time.Duration) (wait time.Duration) {
+	lacks := g.of(p).work.admit(now, p, work.Seconds(), false)
+	if lacks == 0 {
 		return 0
-	}
-	lacks := group.lacks(work.Seconds(), pool.level)
-	if peer := group.peers.account(p.Peer); peer != nil {
-		lacks = max(lacks, peer.lacks(work.Seconds(), group.peers.level))
 	}
 	return time.Duration(min(window.Seconds(), lacks)*float64(time.Second)) + time.Millisecond
 }
@@ -85,20 +80,17 @@ func (g *Gate) Take(who Principal, evict func()) *Slot { return g.of(who).slots.
 // Held returns the number of places taken.
 func (g *Gate) Held() int { return g.links.slots.Held() + g.strangers.slots.Held() }
 
-// admit reports whether work may be done for a principal, and counts the work if so. If was is set, the work was done
-// already, and admit counts it in any case.
-func (p *pool) admit(now time.Duration, who Principal, work float64, was bool) bool {
+// admit counts work for a principal if the principal has the credit, and returns 0. Else it returns the seconds until
+// the credit is enough. If was is set, the work was done already, and admit counts it in any case.
+func (p *pool) admit(now time.Duration, who Principal, work float64, was bool) (lacks float64) {
 	group := p.user(now, who.group(), work)
+	group.peers.spread(now, p.level*known)
 	peer := group.peers.user(now, who.Peer, work)
-	group.fill(now, p.level)
-	group.peers.spread(now, p.level)
-	peer.fill(now, group.peers.level)
-	if !was && (group.lacks(work, p.level) > 0 || peer.lacks(work, group.peers.level) > 0) {
-		return false
+	lacks = max(group.lacks(work, p.level), peer.lacks(work, group.peers.level))
+	if lacks > 0 && !was {
+		return lacks
 	}
-	group.credit -= work
-	peer.credit -= work
-	p.keep(who.group(), group)
-	group.peers.keep(who.Peer, peer)
-	return true
+	p.charge(who.group(), group, work)
+	group.peers.charge(who.Peer, peer, work)
+	return 0
 }

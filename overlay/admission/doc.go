@@ -13,5 +13,5 @@
 // Memory is bounded. A pool remembers [maxGroups] groups and [maxPeers] peers of each, and forgets first those that
 // have had no work for longest. Many identities in few groups thus share what these groups get. Who comes to a full pool
 // takes over the debt of the one that is forgotten, so however many groups there are, they have what the pool has. Admit
-// takes O(1) time, and O(n log n) for n remembered groups at most once in [lookEvery].
+// takes O(1) time, and O(n log n) for n remembered groups once in [lookEvery], or in as much admitted work.
 package admission

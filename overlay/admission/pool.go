@@ -16,8 +16,13 @@ const (
 	// share. With half of it, the bursts of a single find are refused under load. With twice as long a window, a
 	// flood is served for another second before its share binds.
 	window = time.Second
-	// lookEvery is the least time between two computations of the level.
+	// lookEvery is the time between two computations of the level. The level is computed sooner after as much admitted
+	// work: whoever asks for everything within an instant does not get it.
 	lookEvery = 10 * time.Millisecond
+	// known is the part of a group's share that its peers share. The rest is for new peers, and pays off what the group
+	// owes. Without it, a group that owes a window's worth always does. Then the peer that asks for least at a time, and
+	// most often, gets all.
+	known = 15. / 16
 )
 
 // pool shares a rate of work over its users: the groups of a pool, or the peers of a group.
@@ -26,8 +31,9 @@ type pool struct {
 	most   int                           // most users that are remembered
 	users  *simplelru.LRU[string, *user] // the one without work for longest goes first
 	inner  func() *pool                  // makes the pool of peers of a new user; nil: users are peers
-	level  float64                       // most that a user may have, in seconds a second; +Inf while all ask for less than the rate
+	level  float64                       // most that a user may have, in seconds a second; the rate while all ask for less
 	looked time.Duration                 // when the level was last computed
+	done   float64                       // seconds of work admitted since then
 }
 
 func newPool(rate float64, most int, inner func() *pool) *pool {
@@ -35,33 +41,33 @@ func newPool(rate float64, most int, inner func() *pool) *pool {
 	if err != nil {
 		panic(err) // most is not above 0
 	}
-	return &pool{rate: rate, most: most, users: users, inner: inner, level: math.Inf(1)}
+	return &pool{rate: rate, most: most, users: users, inner: inner, level: rate}
 }
 
 // user is a group or a peer.
 type user struct {
-	asked  float64 // seconds of work asked for, fading over the window: the user's demand, in seconds a second
-	at     time.Duration
-	credit float64 // seconds of work that the user may have at once
-	filled time.Duration
-	fresh  bool  // credit is to be filled up at once: the user is new, or the level was +Inf
-	peers  *pool // peers of a group; nil for a peer
+	asked float64 // seconds of work asked for, fading over the window: the user's demand, in seconds a second
+	at    time.Duration
+	owed  float64       // seconds of work that the user has had, and that its share has not paid off yet
+	paid  time.Duration // when the share last paid
+	peers *pool         // peers of a group; nil for a peer
 }
 
 // user notes that a user asks for work, and returns it.
 func (p *pool) user(now time.Duration, name string, work float64) *user {
 	u := p.account(name)
 	if u == nil {
-		u = &user{at: now, filled: now, fresh: true}
+		u = &user{at: now, paid: now}
 		if p.inner != nil {
 			u.peers = p.inner()
 		}
 		p.users.Add(name, u)
 	}
 	u.asked, u.at = max(0, u.demand(now)+work/window.Seconds()), now
-	if now >= p.looked+lookEvery {
+	if now >= p.looked+lookEvery || p.done >= p.rate*lookEvery.Seconds() {
 		p.look(now)
 	}
+	u.pay(now, p.level)
 	return u
 }
 
@@ -76,8 +82,10 @@ func (p *pool) account(name string) *user {
 	return u
 }
 
-// keep notes that a user has had work.
-func (p *pool) keep(name string, u *user) {
+// charge counts work that a user has had.
+func (p *pool) charge(name string, u *user, work float64) {
+	p.done += work
+	u.owed += work
 	if _, known := p.users.Get(name); !known {
 		p.users.RemoveOldest()
 		p.users.Add(name, u)
@@ -91,7 +99,7 @@ func (u *user) demand(now time.Duration) float64 {
 
 // look computes the level: the most that one user may have, so that all users together have no more than the rate.
 func (p *pool) look(now time.Duration) {
-	p.looked = now
+	p.looked, p.done = now, 0
 	demands := make([]float64, 0, p.users.Len())
 	for _, u := range p.users.Values() {
 		demands = append(demands, u.demand(now))
@@ -107,7 +115,7 @@ func (p *pool) spread(now time.Duration, rate float64) {
 	}
 }
 
-// level returns the most that one user may get, so that all users together get at most the rate. It returns +Inf if
+// level returns the most that one user may get, so that all users together get at most the rate. It returns the rate if
 // all get what they ask for. It sorts the demands. O(n log n).
 func level(demands []float64, rate float64) float64 {
 	slices.Sort(demands)
@@ -118,26 +126,18 @@ func level(demands []float64, rate float64) float64 {
 		}
 		left -= d
 	}
-	return math.Inf(1)
+	return rate
 }
 
-// fill adds the credit of the time passed at a level, up to a window's credit. A new user begins with a window's
-// credit.
-func (u *user) fill(now time.Duration, level float64) {
-	most := level * window.Seconds()
-	if u.fresh || math.IsInf(level, 1) {
-		u.credit = most
-	} else {
-		u.credit = min(most, u.credit+float64(level*(now-u.filled).Seconds()))
-	}
-	u.filled, u.fresh = now, math.IsInf(level, 1)
+// pay pays off what the user owes by the time passed at a level.
+func (u *user) pay(now time.Duration, level float64) {
+	u.owed = max(0, u.owed-float64(level*(now-u.paid).Seconds()))
+	u.paid = now
 }
 
-// lacks returns the seconds until the credit is enough for work, at a level; 0 if it is. For work above a window's worth
-// the credit of a window is enough; the rest becomes a debt.
+// lacks returns the seconds until a user may have work, at a level; 0 if it may now. It may owe a window's worth. However
+// dear the work is, half of that may be owed before.
 func (u *user) lacks(work, level float64) float64 {
-	if need := min(work, level*window.Seconds()); u.credit < need {
-		return (need - u.credit) / level
-	}
-	return 0
+	most := level * window.Seconds()
+	return max(0, u.owed-max(most/2, most-work)) / level
 }

@@ -150,21 +150,15 @@ func (s *Stream) Linked() bool { return s.t.linked(peer.ID(s.who.Peer)) }
 
 // Pay reports whether work may be done now for the peer that opened the stream. If so, it charges the peer for the
 // work.
-func (s *Stream) Pay(work time.Duration) bool {
-	paid, _ := s.pay(work)
-	return paid
-}
+func (s *Stream) Pay(work time.Duration) bool { return s.ask(work) == 0 }
 
-// pay does what Pay does. If the peer cannot pay, it also returns the time after which to try again.
-func (s *Stream) pay(work time.Duration) (paid bool, wait time.Duration) {
+// ask does what Pay does. It returns 0 if the peer has paid, else the time after which to ask again.
+func (s *Stream) ask(work time.Duration) (wait time.Duration) {
 	who := s.who
 	who.Linked = s.Linked() // linked now: a stream may last longer than a link
 	s.t.mu.Lock()
 	defer s.t.mu.Unlock()
-	if s.t.gate.Admit(time.Since(s.t.start), who, work) {
-		return true, 0
-	}
-	return false, s.t.gate.Wait(who, work)
+	return s.t.gate.Ask(time.Since(s.t.start), who, work)
 }
 
 // Reading returns the price of bytes that were read from the stream: 0 if a [Muxer] charges for them.
@@ -179,8 +173,8 @@ func (s *Stream) Reading(bytes int) time.Duration {
 // ctx.
 func (s *Stream) PayLate(ctx context.Context, work time.Duration) error {
 	for work > 0 {
-		paid, wait := s.pay(work)
-		if paid {
+		wait := s.ask(work)
+		if wait == 0 {
 			break
 		}
 		select {
