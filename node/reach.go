@@ -447,7 +447,7 @@ func (n *Node) watch() error {
 	notifiee := &notifiee{n}
 	n.host.Network().Notify(notifiee)
 	for _, c := range n.host.Network().Conns() {
-		_ = n.streams.Admit.Bill(c) // they paid for no handshake
+		notifiee.Connected(n.host.Network(), c)
 		if got, err := n.host.Peerstore().GetProtocols(c.RemotePeer()); err == nil {
 			n.speaks(c.RemotePeer(), got)
 		}

@@ -76,7 +76,9 @@ func (d *Door) OpenConnection(dir network.Direction, fd bool, a multiaddr.Multia
 		pays.refund(Handshake)
 		return nil, err
 	}
-	return &connection{ConnManagementScope: scope, leave: leave, pays: pays}, nil
+	c := &connection{ConnManagementScope: scope, leave: leave}
+	c.pays.Store(pays)
+	return c, nil
 }
 
 // VerifySourceAddress has whoever begins a QUIC connection show first that its address is its own, if the address's
@@ -108,7 +110,7 @@ func (d *Door) leave(group string) {
 type connection struct {
 	network.ConnManagementScope
 	leave func()
-	pays  *Stream // paid for the handshake; nil: nobody did
+	pays  atomic.Pointer[Stream] // paid for the handshake; nil: nobody did, or the connection was billed
 }
 
 func (c *connection) Done() {
@@ -117,7 +119,7 @@ func (c *connection) Done() {
 }
 
 // Bill makes the peer pay from now on for what it sends on a connection, if the muxer is a [Muxer]. Through a door, it
-// gives back what the handshake did not cost. refused reports that the connection came through a door, and that its
+// gives back what the handshake did not cost, once. refused reports that the connection came through a door, and that its
 // peer's key is of a kind that takes long to verify.
 func (t *Table) Bill(c network.Conn) (refused bool) {
 	var b *billed
@@ -125,14 +127,18 @@ func (t *Table) Bill(c network.Conn) (refused bool) {
 		b.by.Store(t.Of(c))
 	}
 	in, ok := c.Scope().(*connection)
-	if !ok || in.pays == nil {
+	if !ok {
+		return false
+	}
+	pays := in.pays.Swap(nil)
+	if pays == nil {
 		return false
 	}
 	if signed.CheckKey(c.RemotePublicKey()) != nil {
 		return true
 	}
 	if usual(c) {
-		in.pays.refund(Handshake - UsualHandshake)
+		pays.refund(Handshake - UsualHandshake)
 	}
 	return false
 }
