@@ -8,8 +8,10 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/p2p/security/noise"
@@ -30,6 +32,7 @@ type Door struct {
 
 	mu   sync.Mutex
 	room *admission.Room // for inbound connections
+	next time.Time       // when the next handshake may begin
 }
 
 // NewDoor returns a door with room for most inbound connections. In all else it acts as m.
@@ -76,9 +79,23 @@ func (d *Door) OpenConnection(dir network.Direction, fd bool, a multiaddr.Multia
 		pays.refund(Handshake)
 		return nil, err
 	}
+	if pays != nil {
+		d.pace()
+	}
 	c := &connection{ConnManagementScope: scope, leave: leave}
 	c.pays.Store(pays)
 	return c, nil
+}
+
+// pace waits until the handshakes that began before have had their time of the processors. Without it, an address group
+// begins all that it can pay at once, and the node's own work waits behind them.
+func (d *Door) pace() {
+	d.mu.Lock()
+	now := time.Now()
+	wait := max(0, d.next.Sub(now))
+	d.next = now.Add(wait + Handshake/time.Duration(runtime.GOMAXPROCS(0)))
+	d.mu.Unlock()
+	time.Sleep(wait)
 }
 
 // VerifySourceAddress has whoever begins a QUIC connection show first that its address is its own, if the address's

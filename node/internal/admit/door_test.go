@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"fmt"
 	"net"
+	"runtime"
 	"testing"
 	"time"
 
@@ -126,9 +127,25 @@ func TestHandshakesPay(t *testing.T) {
 		if work == 1 && (had > worth*5/4 || honest < asked) {
 			t.Errorf("%d handshakes of attackers, want %d at most; %d of %d honest ones", had, worth, honest, asked)
 		}
-		if work > 1 && had < 4*worth {
+		if work > 1 && had < 3*worth {
 			t.Error("the attack does nothing")
 		}
+	}
+}
+
+// TestHandshakesTakeTurns: each handshake begins when those before it have had their time of the processors.
+func TestHandshakesTakeTurns(t *testing.T) {
+	d, _ := guarded(1e6)
+	began := time.Now()
+	const handshakes = 20
+	for i := range handshakes {
+		if _, err := open(d, i, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	least := (handshakes - 1) * Handshake / time.Duration(runtime.GOMAXPROCS(0))
+	if took := time.Since(began); took < least {
+		t.Errorf("%d handshakes begin within %v, want %v at least", handshakes, took, least)
 	}
 }
 
