@@ -217,6 +217,28 @@ func TestAptTrustsIndexesOfTheRelease(t *testing.T) {
 	get(t, p.url+"/apt/pool/x.deb").is(t, good)
 }
 
+// TestPrivatePartOfArchive has an archive give a part to those with a password alone.
+func TestPrivatePartOfArchive(t *testing.T) {
+	b := newBoard()
+	content := some(1000, 41)
+	o := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/private/") && r.Header.Get("Authorization") == "" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		_, _ = w.Write(content)
+	}))
+	p := b.start(t, Upstream{Apt: o.URL})
+	for _, path := range []string{"/apt/dists/InRelease", "/apt/private/dists/InRelease"} {
+		get(t, p.url+path, "Authorization", "Basic me").is(t, content)
+	}
+	o.Close()
+	get(t, p.url+"/apt/dists/InRelease").is(t, content)
+	if got := get(t, p.url+"/apt/private/dists/InRelease"); got.status == http.StatusOK {
+		t.Error("a private index was kept, and served without credentials")
+	}
+}
+
 // TestHeadersOfContent has an origin pack what it sends, and asks for the rest of content that has changed.
 func TestHeadersOfContent(t *testing.T) {
 	b := newBoard()

@@ -41,7 +41,7 @@ func newApt(m *Mirror, _ []*url.URL) adapter {
 
 // describe passes packages without a known hash through; the archive's other files are kept.
 func (a *apt) describe(q *request) error {
-	q.scope, q.learn = "apt", a.learn
+	q.learn = a.learn
 	q.known = func() (record, bool) { return a.known(q) }
 	if strings.HasSuffix(q.path, ".deb") && !strings.Contains("/"+q.path, "/dists/") {
 		q.fresh = unkept

@@ -124,8 +124,9 @@ func (q *request) everybody(scope string) bool {
 	if err == nil {
 		_ = resp.Body.Close()
 	}
-	if err == nil || !down(err) {
-		q.open.Add(scope, err == nil)
+	refused := &originError{}
+	if errors.As(err, &refused); err == nil || refused.status == http.StatusUnauthorized || refused.status == http.StatusForbidden {
+		q.open.Add(scope, err == nil) // an answer about the scope, not about this path
 	}
 	return err == nil
 }

@@ -89,6 +89,9 @@ func TestOnlyConfigured(t *testing.T) {
 			t.Errorf("%s: status %d, want %d", path, got.status, status)
 		}
 	}
+	if err := (Upstream{Go: "https://me:secret@proxy.example"}).Check(); !errors.Is(err, errURL) {
+		t.Errorf("a URL with a password, whose content all would get: %v", err)
+	}
 	if got := do(t, http.MethodPost, p.url+blobs+digest); got.status != http.StatusMethodNotAllowed {
 		t.Errorf("POST: status %d", got.status)
 	}
@@ -207,6 +210,9 @@ func TestPrivateContent(t *testing.T) {
 		if got.status != http.StatusUnauthorized || got.header.Get("Www-Authenticate") == "" {
 			t.Errorf("without credentials: status %d, %v", got.status, got.header)
 		}
+	}
+	if got := get(t, p.url+"/v2/open/image/manifests/gone", "Authorization", "Bearer me"); got.status != http.StatusNotFound {
+		t.Errorf("what is not there: status %d", got.status)
 	}
 	get(t, p.url+"/v2/open/image/blobs/"+publicDigest, "Authorization", "Bearer me").is(t, public)
 	if !p.has(publicSum) {

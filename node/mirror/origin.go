@@ -33,7 +33,7 @@ var fronts = map[string]struct {
 	"nix": {"nix", func(u Upstream) []string { return []string{u.Nix} }, newNix},
 }
 
-var errURL = errors.New("mirror: no URL with http or https and a host")
+var errURL = errors.New("mirror: no URL with http or https and a host, and without a password")
 
 // parse returns the origins, or everything that is wrong with them.
 func (u Upstream) parse() (origins, error) {
@@ -64,7 +64,7 @@ func (u Upstream) Check() error {
 
 func parseURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return nil, fmt.Errorf("%w: %q", errURL, text)
 	}
 	u.Path = strings.TrimSuffix(u.Path, "/")
