@@ -239,6 +239,33 @@ func TestPrivatePartOfArchive(t *testing.T) {
 	}
 }
 
+// TestBrokenAnswerIsCutOff has content without a length for clients, since it is packed, come again and break off.
+func TestBrokenAnswerIsCutOff(t *testing.T) {
+	t.Parallel()
+	b := newBoard()
+	content := some(400_000, 42)
+	var breaks atomic.Bool
+	o := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", "br")
+		w.Header().Set("Content-Length", "400000")
+		if breaks.Load() {
+			_, _ = w.Write(content[:200_000])
+			panic(http.ErrAbortHandler)
+		}
+		_, _ = w.Write(content)
+	}))
+	defer o.Close()
+	p := b.start(t, Upstream{Go: o.URL})
+	p.times.busy = 100 * time.Millisecond
+	const at = "/go/example.com/m/@v/v1.0.0.mod"
+	get(t, p.url+at).is(t, content)
+	breaks.Store(true)
+	if err := os.Remove(p.cache.path(sumOf(kindPlain, sha256.Sum256(content)))); err != nil {
+		t.Fatal(err)
+	}
+	get(t, p.url+at).notWrong(t, content)
+}
+
 // TestHeadersOfContent has an origin pack what it sends, and asks for the rest of content that has changed.
 func TestHeadersOfContent(t *testing.T) {
 	b := newBoard()

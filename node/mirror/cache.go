@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -50,8 +49,10 @@ type cache struct {
 
 // cached is a whole file.
 type cached struct {
-	size    int64
-	checked atomic.Int64 // the file's time of change when its hash was right, in ns; 0: not since the program began
+	size int64
+
+	mu      sync.Mutex // is held while the file is hashed: others wait for the result
+	checked int64      // the file's time of change when its hash was right, in ns; 0: not since the program began
 }
 
 // openCache opens the cache in a folder, or makes it. It withdraws content whose fetch the last program did not end,
@@ -167,11 +168,13 @@ func (c *cache) open(s Sum) (f *os.File, size int64, ok bool) {
 // trust returns an error unless a file is unchanged since its hash was right, or its hash is right now. It sets and
 // notes the file's time of change: a whole second, which all file systems keep, and a later write hardly hits.
 func (c *cache) trust(s Sum, f *os.File, e *cached) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	info, err := f.Stat()
 	if err == nil && info.Size() != e.size {
 		err = errWrong
 	}
-	if err == nil && e.checked.Load() != info.ModTime().UnixNano() {
+	if err == nil && e.checked != info.ModTime().UnixNano() {
 		err = s.check(f, e.size, nil)
 	}
 	if err != nil {
@@ -181,7 +184,7 @@ func (c *cache) trust(s Sum, f *os.File, e *cached) error {
 	if os.Chtimes(c.path(s), used, used) != nil {
 		used = info.ModTime() // content of a read-only folder can still be read
 	}
-	e.checked.Store(used.UnixNano())
+	e.checked = used.UnixNano()
 	return nil
 }
 
@@ -306,9 +309,7 @@ func (in *incoming) keep(s Sum, size int64) error {
 		return fmt.Errorf("%w: %w", errDisk, err)
 	}
 	in.giveBack()
-	e := &cached{size: size}
-	e.checked.Store(info.ModTime().UnixNano())
-	in.c.enter(s, e)
+	in.c.enter(s, &cached{size: size, checked: info.ModTime().UnixNano()})
 	return nil
 }
 
@@ -322,7 +323,7 @@ func (in *incoming) end() {
 }
 
 // put reads content and keeps it as s, or under the SHA-256 of its bytes if s is empty. It returns the sum and the size
-// in bytes. The error is errLong if there are more bytes than limit.
+// in bytes. The error is errDisk if there are more bytes than limit.
 func (c *cache) put(s Sum, r io.Reader, limit int64) (Sum, int64, error) {
 	in, err := c.create(cmp.Or(s, record{}.sum())) // while the sum is unknown, the file has that of the empty name
 	if err != nil {
@@ -338,7 +339,7 @@ func (c *cache) put(s Sum, r io.Reader, limit int64) (Sum, int64, error) {
 	case err != nil:
 		return s, size, err
 	case size > limit:
-		return s, size, errLong
+		return s, size, errDisk
 	}
 	return s, size, in.keep(s, size)
 }

@@ -24,7 +24,6 @@ var (
 	errWaits     = bad("stalled", "nothing comes any more")
 	errRange     = bad("wrong range", "a source sends another range than it was asked for")
 	errSize      = bad("wrong size", "a source says another size")
-	errLong      = bad("too long", "a source sends more than it said")
 	errWrong     = bad("wrong content", "content has another hash")
 	errRestarted = bad("restarted", "what had come was wrong, and comes again")
 	errFound     = bad("found", "another brings it")

@@ -169,8 +169,25 @@ func (q *request) deliver(rec record, content io.ReadSeeker) error {
 	}
 	rec.write(q.w)
 	changed, _ := http.ParseTime(rec.Header.Get("Last-Modified")) // else the zero time
-	http.ServeContent(q.paced(q.w, q.r, toClients), q.r, "", changed, content)
+	body := &failing{ReadSeeker: content}
+	http.ServeContent(q.paced(q.w, q.r, toClients), q.r, "", changed, body)
+	if body.err != nil { // without a length, the answer would pass for whole
+		panic(http.ErrAbortHandler)
+	}
 	return nil
+}
+
+// failing notes that a Read has failed.
+type failing struct {
+	io.ReadSeeker
+	err error
+}
+
+func (f *failing) Read(p []byte) (n int, err error) {
+	if n, err = f.ReadSeeker.Read(p); err != nil && !errors.Is(err, io.EOF) {
+		f.err = err
+	}
+	return n, err
 }
 
 // rescued reads a flight's content, and the rest from the origin when the disk can take no more.

@@ -509,6 +509,39 @@ func TestOriginDown(t *testing.T) {
 	}
 }
 
+// TestClockAhead has a mirror ask for a tag while its clock is an hour ahead, which is then put right.
+func TestClockAhead(t *testing.T) {
+	o, b := newRegistry(t), newBoard()
+	before, _ := o.add([]byte("before"))
+	after, _ := o.add([]byte("after"))
+	o.tags["v1"] = before
+	p := b.start(t, Upstream{OCI: []string{o.URL}})
+	get(t, p.url+"/v2/some/image/manifests/v1").is(t, []byte("before"))
+	name := "oci/" + strings.TrimPrefix(o.URL, "http://") + "/some/image/manifests/v1"
+	r, ok := p.recall(name)
+	if !ok {
+		t.Fatal("nothing is noted of the tag")
+	}
+	r.Asked = time.Now().Add(time.Hour)
+	p.remember(r)
+	o.set(func() { o.tags["v1"] = after })
+	get(t, p.url+"/v2/some/image/manifests/v1").is(t, []byte("after"))
+}
+
+// TestTooLongForAName has the origin give more for a name than is kept: the client gets it all the same.
+func TestTooLongForAName(t *testing.T) {
+	o, b := newRegistry(t), newBoard()
+	o.before = func(w http.ResponseWriter, _ *http.Request) bool {
+		w.Header().Set("Content-Length", strconv.Itoa(maxNamed+1))
+		_, _ = w.Write([]byte("its beginning"))
+		return true
+	}
+	p := b.start(t, Upstream{OCI: []string{o.URL}})
+	if got := get(t, p.url+"/v2/some/image/manifests/v1"); got.status != http.StatusOK || got.header.Get("Content-Length") != strconv.Itoa(maxNamed+1) {
+		t.Errorf("status %d, %v", got.status, got.header)
+	}
+}
+
 // TestSlowIndexIsKept has the origin take longer for the content of a name than for an answer's beginning.
 func TestSlowIndexIsKept(t *testing.T) {
 	t.Parallel()

@@ -87,7 +87,7 @@ func (m *Mirror) resolve(ctx context.Context, n named) (record, error) {
 	switch {
 	case !ok:
 		old = record{Name: n.name}
-	case time.Since(old.Asked) < n.fresh:
+	case n.fresh > 0 && time.Since(old.Asked) < n.fresh: // a clock that was ahead makes nothing fresh
 		return old, nil
 	default:
 		patience = time.After(m.times.slow)
@@ -137,6 +137,8 @@ func (m *Mirror) askName(n named, rec record) (record, error) {
 		if rec.Sum, rec.Header, err = n.told(resp.Header); err != nil {
 			return rec, err
 		}
+	case resp.ContentLength > maxNamed:
+		return rec, errDisk
 	default:
 		var size int64
 		if rec.Sum, size, err = m.cache.put("", resp.Body, maxNamed); err != nil {
@@ -165,6 +167,6 @@ func (r record) write(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/octet-stream")
 	maps.Copy(w.Header(), r.Header)
 	if !r.Asked.IsZero() {
-		w.Header().Set("Age", strconv.Itoa(int(time.Since(r.Asked).Seconds())))
+		w.Header().Set("Age", strconv.Itoa(max(0, int(time.Since(r.Asked).Seconds()))))
 	}
 }
