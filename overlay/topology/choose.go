@@ -18,7 +18,7 @@ const (
 	auditMost     = 16 * time.Hour   // the longest time between audits, while the summary does not change
 )
 
-// Known is what a choice depends on besides the directory.
+// Known has the facts that a choice depends on besides the directory.
 type Known struct {
 	Idle func(wire.PeerID) bool // reports whether a peer owes us nothing that we asked for
 
