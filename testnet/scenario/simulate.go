@@ -35,7 +35,10 @@ func Simulate(ctx context.Context, p *Plan, s strategy.Strategy, o SimulateOptio
 		return nil, err
 	}
 	params := p.Params()
-	params.Upkeep = cmp.Or(o.Upkeep, params.Upkeep)
+	if o.Upkeep > 0 {
+		params.Values = maps.Collect(maps.All(params.Values)) // not nil
+		params.Values[strategy.Upkeep.Name] = o.Upkeep
+	}
 	var run *sim.Sim
 	var looked error
 	look := func(now, end time.Duration) bool {
@@ -85,7 +88,7 @@ func Simulate(ctx context.Context, p *Plan, s strategy.Strategy, o SimulateOptio
 	}
 	return &Run{
 		Scenario: p.Name, Strategy: s.Name, Engine: Simulated, Trial: p.Trial, Seed: p.Seed, Report: *report,
-		Keys: p.Data.Holdings() / p.Data.Peers(), Allowed: params.Upkeep,
+		Keys: p.Data.Holdings() / p.Data.Peers(), Allowed: params.Of(strategy.Upkeep),
 	}, nil
 }
 
@@ -103,11 +106,7 @@ func (p *Plan) leastLatency() Duration {
 
 // Params returns the parameters of strategies that the scenario sets.
 func (s *Scenario) Params() strategy.Params {
-	p := strategy.Params{Undefended: s.Undefended, Strong: s.Strong}
-	for name, x := range s.Parameters {
-		p.Set(name, x)
-	}
-	return p
+	return strategy.Params{Values: s.Parameters, Strong: s.Strong, Undefended: s.Undefended}
 }
 
 // Forget drops parameters that none of the strategies declares: other strategies may run than the file's.

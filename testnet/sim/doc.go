@@ -32,5 +32,5 @@
 // machine takes about 40 kB, and 700 bytes for each peer that it knows of, because all peers that hold a summary
 // share it. Queries ask the known summaries one by one. An index at each peer would take memory that grows with
 // the square of the network. The answers are the same by construction (overlay.Config, Loop). So the memory of a
-// large network is bounded by Origins of [strategy.Params].
+// large network is bounded by [strategy.Origins].
 package sim

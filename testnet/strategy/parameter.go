@@ -43,40 +43,17 @@ func (s Strategy) Heeds(name string) bool {
 	return slices.ContainsFunc(s.Parameters, func(p Parameter) bool { return p.Name == name })
 }
 
-// Params has the values of parameters. A zero value means each strategy's own default.
+// Params has what a scenario sets of a strategy.
 type Params struct {
-	BitsPerKey float64
-	Upkeep     float64
-	Budget     int
-	Origins    int
-	Own        map[string]float64 // values of other parameters, by name
+	Values     map[string]float64 // values of parameters, by name; the others are each strategy's own default
 	Strong     float64            // share of the peers, chosen by Drawn, that know all peers, whatever Origins is
 	Undefended bool               // peers do not limit what other peers do; for experiments
 }
 
+// Of returns the value of a parameter. 0 means the strategy's own default.
+func (p Params) Of(q Parameter) float64 { return p.Values[q.Name] }
+
 // Drawn reports whether a peer is in the random share of all peers that a seed selects.
 func Drawn(share float64, seed uint64, id ID) bool {
 	return float64(Scramble(seed^Scramble(uint64(id)))>>11) < share*(1<<53)
-}
-
-// Set sets the parameter of that name.
-func (p *Params) Set(name string, x float64) {
-	switch name {
-	case BitsPerKey.Name:
-		p.BitsPerKey = x
-	case Upkeep.Name:
-		p.Upkeep = x
-	case Budget.Name:
-		p.Budget = int(x)
-	case Origins.Name:
-		p.Origins = int(x)
-	default:
-		own := map[string]float64{name: x}
-		for k, v := range p.Own {
-			if k != name {
-				own[k] = v
-			}
-		}
-		p.Own = own
-	}
 }

@@ -3,6 +3,7 @@
 package attenuated
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -51,10 +52,7 @@ func open(w strategy.World) (strategy.Factory, error) {
 
 // length returns the number of bits of the filter of one level.
 func length(w strategy.World) uint64 {
-	perKey := float64(bits)
-	if w.Params.BitsPerKey > 0 {
-		perKey = w.Params.BitsPerKey
-	}
+	perKey := cmp.Or(w.Params.Of(strategy.BitsPerKey), bits)
 	return uint64(max(64, math.Ceil(perKey*filters.MeanSize(w))))
 }
 

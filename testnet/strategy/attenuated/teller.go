@@ -19,7 +19,7 @@ type teller[T strategy.Named] struct {
 
 func newTeller[T strategy.Named](h strategy.Host, w strategy.World, first T) teller[T] {
 	return teller[T]{
-		host: h, walk: newWalk(h, w), allowance: upkeep.Allowance{Rate: w.Params.Upkeep},
+		host: h, walk: newWalk(h, w), allowance: upkeep.Allowance{Rate: w.Params.Of(strategy.Upkeep)},
 		told: first, heard: map[strategy.ID]T{},
 	}
 }

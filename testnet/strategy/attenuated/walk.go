@@ -33,8 +33,8 @@ const (
 
 func newWalk(h strategy.Host, w strategy.World) walk {
 	hops := mostHops
-	if w.Params.Budget > 0 {
-		hops = max(1, w.Params.Budget-1) // one message is the answer
+	if b := int(w.Params.Of(strategy.Budget)); b > 0 {
+		hops = max(1, b-1) // one message is the answer
 	}
 	return walk{host: h, hops: hops}
 }

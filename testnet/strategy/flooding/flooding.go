@@ -18,7 +18,7 @@ var Strategy = strategy.Strategy{
 	Parameters: []strategy.Parameter{strategy.Budget.By("a time to live of 7")},
 	Open: func(w strategy.World) (strategy.Factory, error) {
 		return func(h strategy.Host) strategy.Peer {
-			return &peer{host: h, budget: w.Params.Budget}
+			return &peer{host: h, budget: int(w.Params.Of(strategy.Budget))}
 		}, nil
 	},
 }

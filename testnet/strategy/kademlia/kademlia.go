@@ -83,7 +83,7 @@ func open(w strategy.World, sweep bool) (strategy.Factory, error) {
 	slices.SortFunc(r.order, func(a, b strategy.ID) int { return cmp.Compare(place(a), place(b)) })
 	return func(h strategy.Host) strategy.Peer {
 		k := &peer{
-			run: r, host: h, prober: probe.New(h), allowance: upkeep.Allowance{Rate: w.Params.Upkeep},
+			run: r, host: h, prober: probe.New(h), allowance: upkeep.Allowance{Rate: w.Params.Of(strategy.Upkeep)},
 			lookups: map[uint32]*lookup{}, queries: map[strategy.QueryID]uint32{}, records: &r.disks[h.Self()],
 		}
 		k.prober.Over = k.probed

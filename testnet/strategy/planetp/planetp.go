@@ -73,8 +73,8 @@ func open(w strategy.World) (strategy.Factory, error) {
 	r := &run{world: w, boots: make([]uint16, w.Peers), filters: make([]atomic.Pointer[filter], w.Peers)}
 	r.params = func(n int) bloom.Params {
 		bits := uint64(filterBits)
-		if w.Params.BitsPerKey > 0 {
-			bits = compressedLength(n, hashes, w.Params.BitsPerKey)
+		if perKey := w.Params.Of(strategy.BitsPerKey); perKey > 0 {
+			bits = compressedLength(n, hashes, perKey)
 		}
 		return bloom.Params{Blocks: 1, BlockBits: bits, Hashes: hashes}
 	}
@@ -118,9 +118,9 @@ func (r *run) newPeer(h strategy.Host) strategy.Peer {
 	r.filter(self)
 	p := &peer{
 		run: r, host: h, prober: probe.New(h), directory: make([]entry, r.world.Peers), every: base, asked: map[strategy.ID]*asked{},
-		allowance: upkeep.Allowance{Rate: r.world.Params.Upkeep},
+		allowance: upkeep.Allowance{Rate: r.world.Params.Of(strategy.Upkeep)},
 	}
-	if b := r.world.Params.Budget; b > 0 {
+	if b := int(r.world.Params.Of(strategy.Budget)); b > 0 {
 		p.prober.Most = max(1, b/2) // each peer costs a question and an answer
 	}
 	p.prober.Gone = func(id strategy.ID) { p.directory[id].away = true }

@@ -16,7 +16,7 @@ import (
 func TestPlanetP(t *testing.T) {
 	const peers, keys, bits = 150, 100, 8
 	cfg := simtest.Draw(sim.Config{
-		Strategy: planetp.Strategy, Params: strategy.Params{BitsPerKey: bits}, Data: simtest.Clusters(t, peers, keys),
+		Strategy: planetp.Strategy, Params: strategy.Params{Values: map[string]float64{"bits": bits}}, Data: simtest.Clusters(t, peers, keys),
 		All: true, Seed: 3, Warmup: time.Minute, Asking: 20 * time.Second, Patience: 10 * time.Second,
 	}, 3000)
 	r := simtest.Run(t, cfg)
@@ -39,7 +39,7 @@ func TestPlanetP(t *testing.T) {
 	if sent := r.Upkeep - r.Connect; sent < 0.9*least || sent > 1.6*least {
 		t.Errorf("%v bytes of upkeep, the filters are %v", sent, least)
 	}
-	cfg.Params.Upkeep = 50
+	cfg.Params.Values["upkeep"] = 50
 	r = simtest.Run(t, cfg)
 	if sent := r.Upkeep - r.Connect; sent > 50*90*1.2 {
 		t.Errorf("%v bytes of upkeep in 90 s, allowed are 50 a second", sent)
@@ -50,7 +50,7 @@ func TestPlanetP(t *testing.T) {
 func TestPlanetPAsksOnce(t *testing.T) {
 	const peers, keys, bits = 40, 20_000, 8
 	r := simtest.Run(t, sim.Config{
-		Strategy: planetp.Strategy, Params: strategy.Params{BitsPerKey: bits}, Data: simtest.Clusters(t, peers, keys), Seed: 3,
+		Strategy: planetp.Strategy, Params: strategy.Params{Values: map[string]float64{"bits": bits}}, Data: simtest.Clusters(t, peers, keys), Seed: 3,
 		Warmup: 2 * time.Minute, Asking: time.Second, Patience: time.Second, Rates: func(strategy.ID) (up, down uint64) { return 256_000, 256_000 },
 	})
 	least := float64((peers - 1) * (keys*bits/8 + 48))

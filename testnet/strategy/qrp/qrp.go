@@ -58,8 +58,8 @@ func (r *run) listed(p strategy.ID) bool {
 
 func open(w strategy.World) (strategy.Factory, error) {
 	r := &run{world: w, params: bloom.Params{Blocks: 1, BlockBits: tableBits, Hashes: 1}}
-	if w.Params.BitsPerKey > 0 {
-		r.params.BlockBits = 1 << bits.Len64(uint64(w.Params.BitsPerKey*filters.MeanSize(w)))
+	if perKey := w.Params.Of(strategy.BitsPerKey); perKey > 0 {
+		r.params.BlockBits = 1 << bits.Len64(uint64(perKey*filters.MeanSize(w)))
 	}
 	for p := range strategy.ID(w.Peers) {
 		if strategy.Scramble(w.Seed^strategy.Scramble(uint64(p)))%oneIn == 0 {
@@ -76,7 +76,7 @@ func (r *run) newPeer(h strategy.Host) strategy.Peer {
 	own := filters.Empty(r.params)
 	filters.Fill(own, r.world.Collection(h.Self()))
 	return &peer{
-		run: r, host: h, ultra: r.listed(h.Self()), allowance: upkeep.Allowance{Rate: r.world.Params.Upkeep}, own: own, told: own,
+		run: r, host: h, ultra: r.listed(h.Self()), allowance: upkeep.Allowance{Rate: r.world.Params.Of(strategy.Upkeep)}, own: own, told: own,
 		heard: map[strategy.ID]*bloom.Filter{}, asked: map[strategy.QueryID]*asked{},
 	}
 }

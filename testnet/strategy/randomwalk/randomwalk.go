@@ -21,7 +21,7 @@ var Strategy = strategy.Strategy{
 		"allows. A holder tells the asker directly. No upkeep but the links themselves.",
 	Parameters: []strategy.Parameter{strategy.Budget.By("32 walkers of 1,024 steps, of 128 for all holders")},
 	Open: func(w strategy.World) (strategy.Factory, error) {
-		return func(h strategy.Host) strategy.Peer { return &peer{host: h, budget: w.Params.Budget} }, nil
+		return func(h strategy.Host) strategy.Peer { return &peer{host: h, budget: int(w.Params.Of(strategy.Budget))} }, nil
 	},
 }
 

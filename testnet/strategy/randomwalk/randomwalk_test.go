@@ -18,7 +18,7 @@ func TestRandomWalk(t *testing.T) {
 	if r.Recall < 0.995 || r.Wrong != 0 || r.Upkeep != r.Connect {
 		t.Errorf("find one: recall %v, %d wrong, upkeep %v", r.Recall, r.Wrong, r.Upkeep-r.Connect)
 	}
-	cfg.All, cfg.Params.Budget = true, 60
+	cfg.All, cfg.Params.Values = true, map[string]float64{"budget": 60}
 	r = simtest.Run(t, cfg)
 	t.Logf("%+v", r)
 	if seen := r.Probes / (peers - 1); math.Abs(r.Recall-seen) > 0.02 {

@@ -24,7 +24,7 @@ func TestOlderWaitsForNobody(t *testing.T) {
 		}, err
 	}
 	simtest.Run(t, sim.Config{
-		Strategy: older, Data: simtest.Clusters(t, 40, 60), Warmup: time.Minute, Asking: time.Second, Params: strategy.Params{Origins: 10},
+		Strategy: older, Data: simtest.Clusters(t, 40, 60), Warmup: time.Minute, Asking: time.Second, Params: strategy.Params{Values: map[string]float64{"origins": 10}},
 	})
 	want := event.ContactsWanted{Search: 1, Ask: 100}
 	asked := 0

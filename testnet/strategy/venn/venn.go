@@ -71,7 +71,7 @@ const sharedBytes = 1 << 25
 func open(w strategy.World) (strategy.Factory, error) {
 	r := &run{world: w, seed: summary.Seed{Network: "sim"}, origins: make([]origin, w.Peers)}
 	r.shape = func(n int) (summary.Shape, error) { return summary.DefaultShape(n), nil }
-	if b := w.Params.BitsPerKey; b > 0 {
+	if b := w.Params.Of(strategy.BitsPerKey); b > 0 {
 		r.shape = func(n int) (summary.Shape, error) {
 			s, _, err := summary.ShapeForBytes(n, max(64, int(b*float64(n)/8)))
 			return s, err
@@ -80,8 +80,8 @@ func open(w strategy.World) (strategy.Factory, error) {
 	shared := cache.New(sharedBytes)
 	r.config = overlay.Config{
 		Seed: r.seed.Tag(), OpenHeader: openHeader, OpenRecord: openRecord, NewPrefix: shared.NewPrefix, Extend: shared.Extend,
-		RunRelative: shared.RunRelative, ExtendRelative: shared.ExtendRelative, MaxOrigins: w.Params.Origins,
-		Memory: int(w.Params.Own[memory.Name]), Loop: true,
+		RunRelative: shared.RunRelative, ExtendRelative: shared.ExtendRelative, MaxOrigins: int(w.Params.Of(strategy.Origins)),
+		Memory: int(w.Params.Of(memory)), Loop: true,
 	}
 	return r.newPeer, nil
 }
@@ -150,13 +150,14 @@ func (v *node) configs() (overlay.Config, routing.Config) {
 	if strategy.Drawn(r.world.Params.Strong, r.world.Seed, self) {
 		o.MaxOrigins, o.Memory = 0, 0
 	}
-	if u := r.world.Params.Upkeep; u > 0 {
+	if u := r.world.Params.Of(strategy.Upkeep); u > 0 {
 		o.Share = min(1, 8*u/float64(up))
 	}
+	budget := int(r.world.Params.Of(strategy.Budget))
 	q := routing.Config{
 		Self: peerID(self), Rand: v.host.Rand(), Has: func(key []byte) bool { return v.host.Holds(strategy.ParseKey(key)) },
 		Fingerprint: func(key []byte) summary.Fingerprint { return strategy.ParseKey(key).Fingerprint },
-		BudgetAny:   r.world.Params.Budget, BudgetAll: r.world.Params.Budget,
+		BudgetAny:   budget, BudgetAll: budget,
 	}
 	return o, q
 }
@@ -202,7 +203,7 @@ func (v *node) begin(now time.Duration) {
 	if err != nil {
 		panic(err) // the configuration is ours
 	}
-	v.denies = strategy.Drawn(v.run.world.Params.Own[deny.Name], ^v.run.world.Seed, v.host.Self())
+	v.denies = strategy.Drawn(v.run.world.Params.Of(deny), ^v.run.world.Seed, v.host.Self())
 	v.machine = m
 	if keys := len(v.run.claims(v.host.Self())); keys > 0 {
 		v.step(now, core.Changed{Waiting: keys, Many: true})

@@ -31,8 +31,8 @@ func TestVennForwards(t *testing.T) {
 		t.Skip("lets 150 peers learn of each other twice")
 	}
 	data := simtest.Clusters(t, 150, 100)
-	for name, p := range map[string]strategy.Params{"upkeep": {Upkeep: 500}, "origins": {Origins: 30}} {
-		r := simtest.Run(t, simtest.Draw(sim.Config{Strategy: venn.Strategy, Params: p, Data: data, Seed: 3, Warmup: 30 * time.Second, Asking: 20 * time.Second}, 300))
+	for name, x := range map[string]float64{"upkeep": 500, "origins": 30} {
+		r := simtest.Run(t, simtest.Draw(sim.Config{Strategy: venn.Strategy, Params: strategy.Params{Values: map[string]float64{name: x}}, Data: data, Seed: 3, Warmup: 30 * time.Second, Asking: 20 * time.Second}, 300))
 		t.Logf("%s: recall %v, %.2f hops, %.0f bytes of upkeep", name, r.Recall, r.Hops, r.Upkeep)
 		if r.Recall < 0.9 || r.Hops <= 1 {
 			t.Errorf("%s: recall %v over %.2f hops", name, r.Recall, r.Hops)
@@ -48,7 +48,7 @@ func TestVennForwards(t *testing.T) {
 func TestSearchesAreNoUpkeep(t *testing.T) {
 	r := simtest.Run(t, simtest.Draw(sim.Config{
 		Strategy: venn.Strategy, Data: simtest.Clusters(t, 100, 40), All: true, Loss: 0.05,
-		Warmup: 5 * time.Second, Asking: 10 * time.Second, Params: strategy.Params{Origins: 12},
+		Warmup: 5 * time.Second, Asking: 10 * time.Second, Params: strategy.Params{Values: map[string]float64{"origins": 12}},
 	}, 150))
 	if r.Messages < 20 {
 		t.Errorf("%v messages a query: none had to be forwarded", r.Messages)
@@ -76,7 +76,7 @@ func budgeted(r simtest.Report) (bytes int64) {
 func TestVennCountsAllHops(t *testing.T) {
 	var trace bytes.Buffer
 	r := simtest.Run(t, simtest.Draw(sim.Config{
-		Strategy: venn.Strategy, Params: strategy.Params{Origins: 4}, Data: simtest.Clusters(t, 200, 30), Seed: 3,
+		Strategy: venn.Strategy, Params: strategy.Params{Values: map[string]float64{"origins": 4}}, Data: simtest.Clusters(t, 200, 30), Seed: 3,
 		Warmup: 500 * time.Millisecond, Asking: 10 * time.Second, Patience: 10 * time.Second, Trace: &trace,
 	}, 300))
 	most := uint32(0)
