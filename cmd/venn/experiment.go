@@ -88,23 +88,31 @@ func experiments() ([]experiment.Info, error) {
 	return append(list, experiment.Info{Name: results.Scenarios, Title: "what networks go through, one a question: partitions, crowds, liars; checks the answers", Paper: "none"}, threatsInfo), nil
 }
 
-// runExperiments runs the named scenarios, one experiment on collections, the threats, or package experiment's.
+// runExperiments runs the named scenarios, the threats, or package experiment's: one on collections runs alone.
 func runExperiments(ctx context.Context, c *cli.Command) error {
 	names := c.Args().Slice()
 	if names[0] == results.Scenarios || slices.ContainsFunc(names, command.IsScenario) {
 		return runScenarios(ctx, c, names)
 	}
-	if i := slices.IndexFunc(names, func(name string) bool { return name == threatsInfo.Name || isCollection(name) }); i >= 0 {
-		switch {
-		case len(names) > 1:
-			return usageError(fmt.Errorf("experiment run %s: %s runs alone", strings.Join(names, " "), names[i]))
-		case isCollection(names[i]):
-			return runCollection(ctx, c, names[i])
-		}
+	if i := slices.IndexFunc(names, func(name string) bool { return name == threatsInfo.Name || experiment.Sweeps(name) != nil }); i >= 0 && len(names) > 1 {
+		return usageError(fmt.Errorf("experiment run %s: %s runs alone", strings.Join(names, " "), names[i]))
+	}
+	if names[0] == threatsInfo.Name {
 		return runThreats(ctx, c)
 	}
-	if err := only(c, "experiment run "+strings.Join(names, " "), "trials", "seed", "out", "json", "part", "jobs"); err != nil {
+	flags := []string{"trials", "seed", "out", "json", "part", "jobs"}
+	if experiment.Sweeps(names[0]) != nil {
+		flags = append(flags, "peers", "data", "sweep")
+	}
+	what, sweeps := "experiment run "+strings.Join(names, " "), command.Sweeps(c)
+	if err := only(c, what, flags...); err != nil {
 		return err
+	}
+	switch {
+	case c.IsSet("peers") && c.Int("peers") < 3:
+		return usageError(fmt.Errorf("flag --peers: %d, want 3 or more", c.Int("peers")))
+	case c.IsSet("sweep") && len(sweeps) != 1:
+		return usageError(fmt.Errorf("%s: flag --sweep: %d sweeps, want one", what, len(sweeps)))
 	}
 	work, out, err := workOf(c)
 	if err != nil {
@@ -113,16 +121,17 @@ func runExperiments(ctx context.Context, c *cli.Command) error {
 	show := newProgress(c.Root().ErrWriter, 0)
 	result, err := experiment.Run(ctx, names, experiment.Options{
 		Trials: c.Int("trials"), Seed: c.Uint64("seed"), Out: out, Version: buildVersion().Version, Work: work,
-		Progress: func(p experiment.Progress) { show.update(stage{what: p.What, share: p.Done, whole: true}) },
+		Peers: c.Int("peers"), Data: c.String("data"), Sweep: strings.Join(sweeps, ""),
+		Progress: func(what string, done float64) { show.update(stage{what: what, share: done, whole: true}) },
 	})
 	show.end()
 	if errors.Is(err, experiment.ErrUnknown) {
 		return usageError(fmt.Errorf("%w; `venn experiment list` shows them", err))
 	}
-	return endRuns(c, work, out, len(result.Rows), err, func() error {
+	return endRuns(c, work, out, result.Rows.Len(), err, func() error {
 		writeErr := showIndented(c, result, result.WriteText)
 		if n := result.Count(experiment.Differs); n > 0 && writeErr == nil && err == nil {
-			return fmt.Errorf("%d of %d rows differ", n, len(result.Rows))
+			return fmt.Errorf("%d of %d rows differ", n, result.Rows.Len())
 		}
 		return writeErr
 	})
@@ -160,7 +169,7 @@ func compareFolders(_ context.Context, c *cli.Command) error {
 func sweepHelp() string {
 	var b strings.Builder
 	var rows [][]string
-	for _, of := range experiment.Collections() {
+	for _, of := range experiment.List() {
 		for _, v := range experiment.Sweeps(of.Name) {
 			rows = append(rows, []string{"   " + of.Name, v.Name, v.Unit})
 		}

@@ -3,14 +3,13 @@ package experiment
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
-	"slices"
 
 	"github.com/venn-p2p/venn/testnet/results/report"
 	"github.com/venn-p2p/venn/testnet/runs"
+	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
 // The experiments on collections and summaries of them, without a network.
@@ -20,13 +19,69 @@ const (
 	Budget     = "budget"     // the knowledge in a directory of a number of bytes
 )
 
-// Collections lists the experiments on collections; RunCollection runs one.
-func Collections() []Info {
-	return []Info{
-		{Name: Neighbours, Title: "policies of choosing neighbours: what share of queries those alone answer", Paper: "none"},
-		{Name: Overlaps, Title: "estimates of overlap against truth by bytes, beside theta, HyperLogLog and MinHash", Paper: "none"},
-		{Name: Budget, Title: "recall and wasted probes by the bytes of summaries known", Paper: "none"},
+// collectionKind is a kind of experiment on collections.
+type collectionKind struct {
+	Info
+	sweeps  []strategy.Parameter // all that can be varied
+	sweep   string               // default sweep
+	setting collectionSetting    // values of what is not varied
+	do      func(*collectionRun)
+	terms   [][2]string // explain the cases and quantities
+}
+
+var peersOfData = strategy.Parameter{Name: "peers", Unit: "peers that the data is dealt to", Whole: true, Low: 3, High: 10_000}
+
+var collectionKinds = []collectionKind{{
+	Info:    Info{Name: Neighbours, Title: "policies of choosing neighbours: what share of queries those alone answer", Paper: "none"},
+	sweeps:  []strategy.Parameter{peersOfData, {Name: "slots", Unit: "neighbours of a peer", Whole: true, Low: 1, High: 1000}},
+	setting: collectionSetting{Slots: 8},
+	do:      (*collectionRun).neighbours,
+	terms: [][2]string{
+		{"by exact, by sample", "the policies know every overlap exactly, or estimate it from the first KiB of every summary, as peers do"},
+		{"biggest", "not a policy of ours: the peers with the largest collections, the same for all"},
+		{"withheld keys answered", "of the asker's own keys that 2 to 10 others hold and that it was made to forget: the share that a neighbour has"},
+		{"lacked keys answered", "of keys drawn evenly from all that the asker lacks and another holds: the share that a neighbour has"},
+		{"clustering, path length, pairs connected", "of the graph of links: the mean clustering coefficient, the mean of the shortest paths, the share of pairs that have one"},
+	},
+}, {
+	Info:    Info{Name: Overlaps, Title: "estimates of overlap against truth by bytes, beside theta, HyperLogLog and MinHash", Paper: "none"},
+	sweeps:  []strategy.Parameter{peersOfData, {Name: "bytes", Unit: "bytes of a sketch", Whole: true, Low: 256, High: 1 << 20}},
+	sweep:   "bytes=512,1024,2048,4096,16384",
+	setting: collectionSetting{Bytes: 1024},
+	do:      (*collectionRun).overlaps,
+	terms: [][2]string{
+		{"venn", "the first bytes of summaries: a deep sample, then a filter that deepens; the collections' sizes are in its header"},
+		{"theta", "the smallest 64-bit hashes (KMV)"},
+		{"MinHash", "8 bits of the smallest hash of each bucket, in one permutation"},
+		{"HyperLogLog", "6-bit registers of both; the intersection from the sizes and the union"},
+		{"error", "root mean square over 300 pairs of peers, as a share of the smaller collection; the sizes of both are known"},
+	},
+}, {
+	Info: Info{Name: Budget, Title: "recall and wasted probes by the bytes of summaries known", Paper: "none"},
+	sweeps: []strategy.Parameter{
+		peersOfData,
+		{Name: "share", Unit: "share of everybody's summaries that a peer has room for, up to 1", Low: 1e-6, High: 1},
+		{Name: "bytes", Unit: "bytes of summaries that a peer has room for", Whole: true, Low: 1, High: 1e12},
+	},
+	sweep:   "share=0.015625,0.03125,0.0625,0.125,0.25,0.5,1",
+	setting: collectionSetting{Share: 0.125},
+	do:      (*collectionRun).budget,
+	terms: [][2]string{
+		{"bytes", "that a peer has for summaries, headers included; planned as nodes plan: samples first, then the part of most value a byte"},
+		{"expected false matches", "how many peers a key that nobody holds would match; an unknown peer counts as a match"},
+		{"recall", "share of queries that reach a holder among the peers known, when all that match are asked"},
+		{"wasted probes per query", "peers asked in vain, the likeliest first, until one has the key"},
+	},
+}}
+
+// kindOf returns the experiment on collections of that name, or the zero value.
+func kindOf(name string) collectionKind {
+	for _, k := range collectionKinds {
+		if k.Name == name {
+			return k
+		}
 	}
+	return collectionKind{}
 }
 
 // CollectionRow is one number found: the mean of the trials.
@@ -44,13 +99,11 @@ type CollectionRow struct {
 	Trials     int     `json:"trials"`
 }
 
-// CollectionResult is the result of RunCollection.
-type CollectionResult struct {
-	Experiment string          `json:"experiment"`
-	Version    string          `json:"version,omitempty"`
-	Rows       []CollectionRow `json:"rows"`
-	Files      []string        `json:"files,omitempty"`
-}
+// CollectionRows are the rows of an experiment on collections.
+type CollectionRows []CollectionRow
+
+// Len returns the number of rows.
+func (r CollectionRows) Len() int { return len(r) }
 
 // collectionSetting has the settings of one run: one trial at one point of the sweep.
 type collectionSetting struct {
@@ -67,8 +120,8 @@ type collectionSetting struct {
 	Trial      int
 }
 
-// set applies one value of the sweep to the setting; bytes overrides share.
-func (s *collectionSetting) set(v value) {
+// with returns the setting with one value of the sweep; bytes overrides share.
+func (s collectionSetting) with(v value) collectionSetting {
 	s.Sweep, s.At = v.name, v.x
 	switch v.name {
 	case "peers":
@@ -80,6 +133,7 @@ func (s *collectionSetting) set(v value) {
 	case "bytes":
 		s.Bytes, s.Share = int(v.x), 0
 	}
+	return s
 }
 
 func (s collectionSetting) String() string {
@@ -98,105 +152,52 @@ type measure struct {
 	Value    float64
 }
 
-// collectionKind is a kind of experiment on collections.
-type collectionKind struct {
-	sweep string // default sweep
-	do    func(*collectionRun)
-}
-
-var collectionKinds = map[string]collectionKind{
-	Neighbours: {"", (*collectionRun).neighbours},
-	Overlaps:   {"bytes=512,1024,2048,4096,16384", (*collectionRun).overlaps},
-	Budget:     {"share=0.015625,0.03125,0.0625,0.125,0.25,0.5,1", (*collectionRun).budget},
-}
-
-// RunCollection runs the named experiment, some runs at a time. Errors of options match runs.ErrOptions, or come from
-// package workload or the file system, before anything long is done. When ctx ends, it returns its error and the rows
-// of the trials done by then. With a folder, a later call of the same program with the same options and data goes on
-// from there.
-func RunCollection(ctx context.Context, name string, o Options) (CollectionResult, error) {
-	result := CollectionResult{Experiment: name, Version: o.Version}
-	settings, err := o.settings(name)
-	if err != nil {
-		return result, err
-	}
-	all := collectionRuns{settings: settings, data: runs.Recent[*collections]{Keep: o.Workers()}}
-	var of runs.Pieces[[]measure]
-	for _, s := range settings {
-		of.Of = append(of.Of, runs.Piece{ID: runs.ID(s), Name: s.String(), Cost: 1})
-	}
-	of.Tell = o.tell(of.Of)
-	found, err := of.Do(ctx, o.Out, name, o.Work, o.Workers(), all.run)
-	result.Rows = collectionRows(settings, found)
-	if o.Reports() && o.Out != "" && len(result.Rows) > 0 {
-		var writeErr error
-		missing := slices.DeleteFunc(slices.Clone(found), func(f *[]measure) bool { return f != nil })
-		result.Files, writeErr = o.write(name, result.Rows, report.Unfinished(len(found)-len(missing), len(found)))
-		err = errors.Join(err, writeErr)
-	}
-	return result, err
-}
-
-// settings checks the options and lists the runs.
-func (o *Options) settings(name string) ([]collectionSetting, error) {
-	if err := o.Check(); err != nil {
-		return nil, err
-	}
-	o.Trials = cmp.Or(o.Trials, 3)
-	o.Data = cmp.Or(o.Data, debian)
-	kind, known := collectionKinds[name]
-	switch {
-	case !known:
-		return nil, fmt.Errorf("%w: %q is no experiment on collections", runs.ErrOptions, name)
-	case o.Trials < 1:
-		return nil, fmt.Errorf("%w: %d trials, want 1 or more", runs.ErrOptions, o.Trials)
-	case o.Peers != 0 && peersOfData.Check(float64(o.Peers)) != nil:
-		return nil, fmt.Errorf("%w: peers: %d %w", runs.ErrOptions, o.Peers, peersOfData.Check(float64(o.Peers)))
-	}
-	o.Sweep = cmp.Or(o.Sweep, kind.sweep)
-	values, err := parseSweep(Sweeps(name), o.Sweep)
-	if err != nil {
-		return nil, err
-	}
-	inside, err := runs.Contents(o.Data)
-	if err != nil {
-		return nil, err
-	}
-	var out []collectionSetting
-	for _, v := range values {
-		for trial := range o.Trials {
-			s := collectionSetting{Experiment: name, Data: o.Data, Contents: inside, Peers: o.Peers, Seed: o.Seed, Trial: trial}
-			switch name {
-			case Neighbours:
-				s.Slots = 8
-			case Overlaps:
-				s.Bytes = 1024
-			case Budget:
-				s.Share = 0.125
-			}
-			s.set(v)
-			out = append(out, s)
-		}
-	}
-	return out, nil
-}
-
-// collectionRuns are the runs of an experiment.
-type collectionRuns struct {
+// collectionTrials are the runs of an experiment.
+type collectionTrials struct {
+	collectionKind
+	options  Options
 	settings []collectionSetting
 	data     runs.Recent[*collections]
+	found    CollectionRows
 }
 
-// run does one run.
-func (c *collectionRuns) run(ctx context.Context, i int) ([]measure, error) {
+// newTrials checks the options and lists the runs.
+func newTrials(name string, o Options, of *runs.Pieces[found]) (*collectionTrials, error) {
+	c := &collectionTrials{collectionKind: kindOf(name), data: runs.Recent[*collections]{Keep: o.Workers()}}
+	o.Trials, o.Data, o.Sweep = cmp.Or(o.Trials, 3), cmp.Or(o.Data, debian), cmp.Or(o.Sweep, c.sweep)
+	c.options = o
+	if err := peersOfData.Check(float64(o.Peers)); o.Peers != 0 && err != nil {
+		return nil, fmt.Errorf("%w: peers: %d %w", runs.ErrOptions, o.Peers, err)
+	}
+	values, err := parseSweep(c.sweeps, o.Sweep)
+	if err != nil {
+		return nil, err
+	}
+	s := c.setting
+	s.Experiment, s.Data, s.Peers, s.Seed = name, o.Data, o.Peers, o.Seed
+	if s.Contents, err = runs.Contents(o.Data); err != nil {
+		return nil, err
+	}
+	for _, v := range values {
+		for s.Trial = range o.Trials {
+			x := s.with(v)
+			c.settings = append(c.settings, x)
+			of.Of = append(of.Of, runs.Piece{ID: runs.ID(x), Name: x.String(), Cost: 1})
+		}
+	}
+	return c, nil
+}
+
+// do does one run.
+func (c *collectionTrials) do(ctx context.Context, i int) (found, error) {
 	s := c.settings[i]
 	data, err := c.data.Get(fmt.Sprint(s.Peers), func() (*collections, error) { return loadCollections(s.Data, s.Peers, s.Seed) })
 	if err != nil {
-		return nil, err
+		return found{}, err
 	}
 	run := collectionRun{collections: data, collectionSetting: s, ctx: ctx, rng: rand.New(rand.NewPCG(s.Seed, uint64(s.Trial)+1))}
-	collectionKinds[s.Experiment].do(&run)
-	return run.found, nil
+	c.collectionKind.do(&run)
+	return found{Measures: run.found}, nil
 }
 
 // collectionRun is one run. All that it draws follows from the seed and the trial: points of a sweep are compared on

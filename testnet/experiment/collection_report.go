@@ -14,21 +14,21 @@ import (
 	"github.com/venn-p2p/venn/testnet/statistics"
 )
 
-// collectionRows returns the means over the trials, in the order of the runs and of the measures in each.
-func collectionRows(settings []collectionSetting, found []*[]measure) []CollectionRow {
+// rows returns the means over the trials, in the order of the runs and of the measures in each.
+func (c *collectionTrials) rows(of []*found) Rows {
 	type key struct {
 		at       float64
 		what, by string
 		quantity string
 	}
 	sums := map[key][]float64{}
-	var rows []CollectionRow
+	var rows CollectionRows
 	var keys []key
-	for i, s := range settings {
-		if found[i] == nil {
+	for i, s := range c.settings {
+		if of[i] == nil {
 			continue
 		}
-		for _, m := range *found[i] {
+		for _, m := range of[i].Measures {
 			k := key{s.At, m.Case, m.By, m.Quantity}
 			if sums[k] == nil {
 				keys = append(keys, k)
@@ -47,15 +47,13 @@ func collectionRows(settings []collectionSetting, found []*[]measure) []Collecti
 			rows[i].Value, rows[i].Error = s.mean, s.standardError()
 		}
 	}
+	c.found = rows
 	return rows
 }
 
-// WriteText writes a row for every case, with a column for every quantity, and the names of files.
-func (r CollectionResult) WriteText(w io.Writer) error {
-	if err := results.WriteTable(w, 0, collectionTable(r.Rows)); err != nil {
-		return err
-	}
-	return results.WriteFiles(w, r.Files)
+// writeText writes a row for every case, with a column for every quantity.
+func (r CollectionRows) writeText(w io.Writer) error {
+	return results.WriteTable(w, 0, collectionTable(r))
 }
 
 // collectionTable returns a table with a line for each case. It has columns that describe the case, and a column for
@@ -117,34 +115,24 @@ func (r CollectionRow) cell(decimals int) string {
 	return fixed(r.Value, decimals) + " ± " + fixed(r.mean().Half, decimals)
 }
 
-// write writes the rows as CSV, a plot for each quantity where something is varied, and the report that holds all of
-// them.
-func (o *Options) write(name string, rows []CollectionRow, unfinished [][2]string) ([]string, error) {
-	out := report.Folder{Dir: o.Out}
+func (r CollectionRows) records() [][]string {
 	records := [][]string{{"sweep", "at", "peers", "case", "by", "bytes", "quantity", "value", "standard_error", "trials"}}
-	for _, r := range rows {
+	for _, x := range r {
 		records = append(records, []string{
-			r.Sweep, report.Number(r.At), strconv.Itoa(r.Peers), r.Case, r.By, strconv.Itoa(r.Bytes), r.Quantity, report.Number(r.Value), report.Number(r.Error),
-			strconv.Itoa(r.Trials),
+			x.Sweep, report.Number(x.At), strconv.Itoa(x.Peers), x.Case, x.By, strconv.Itoa(x.Bytes), x.Quantity, report.Number(x.Value), report.Number(x.Error),
+			strconv.Itoa(x.Trials),
 		})
 	}
-	results.Found{Experiment: name, Version: o.Version, Rows: rows, Outcomes: collectionOutcomes(rows)}.Write(&out)
-	out.CSV("rows.csv", records)
-	out.Report(report.Page{
-		Name: name, Title: titleOf(name), Version: o.Version, Parameters: append(o.parameters(name, rows), unfinished...),
-		Sections: []report.Section{{Title: "Results", Table: collectionTable(rows), Drawings: collectionDrawings(name, rows)}},
-		Terms:    collectionTerms[name],
-	})
-	return out.Files, out.Err
+	return records
 }
 
-func collectionOutcomes(rows []CollectionRow) (out []results.Outcome) {
-	for _, r := range rows {
-		of := r.title()
-		if r.Sweep != "" {
-			of += fmt.Sprintf(", %s=%s", r.Sweep, report.Number(r.At))
+func (r CollectionRows) outcomes() (out []results.Outcome) {
+	for _, x := range r {
+		of := x.title()
+		if x.Sweep != "" {
+			of += fmt.Sprintf(", %s=%s", x.Sweep, report.Number(x.At))
 		}
-		out = append(out, results.OutcomeOf(of, r.Quantity, r.mean()))
+		out = append(out, results.OutcomeOf(of, x.Quantity, x.mean()))
 	}
 	return out
 }
@@ -152,47 +140,27 @@ func collectionOutcomes(rows []CollectionRow) (out []results.Outcome) {
 // mean returns the value with its interval.
 func (r CollectionRow) mean() statistics.Mean { return statistics.MeanWith(r.Value, r.Error, r.Trials) }
 
-// parameters returns the settings of all runs, for the report.
-func (o *Options) parameters(name string, rows []CollectionRow) [][2]string {
-	peers := "as many as the data has"
+// page returns a table of all rows, and a plot for each quantity.
+func (c *collectionTrials) page(*report.Folder) report.Page {
+	o, peers := c.options, "as many as the data has"
 	if o.Peers > 0 {
 		peers = strconv.Itoa(o.Peers)
 	}
-	out := [][2]string{
-		{"collections", o.Data},
-		{"peers", peers},
-		{"trials", fmt.Sprintf("%d; a value is their mean ± the half of its 95 %% interval, by Student's t distribution", o.Trials)},
-		{"seed", strconv.FormatUint(o.Seed, 10)},
-		{"program", runs.Program()},
+	page := report.Page{
+		Name: c.Name, Title: c.Title, Terms: c.terms,
+		Sections: []report.Section{{Title: "Results", Table: collectionTable(c.found), Drawings: collectionDrawings(c.Name, c.found)}},
+		Parameters: [][2]string{
+			{"collections", o.Data},
+			{"peers", peers},
+			{"trials", fmt.Sprintf("%d; a value is their mean ± the half of its 95 %% interval, by Student's t distribution", o.Trials)},
+			{"seed", strconv.FormatUint(o.Seed, 10)},
+			{"program", runs.Program()},
+		},
 	}
-	if rows[0].Sweep != "" {
-		out = append(out, [2]string{"sweep", o.Sweep + " (" + unitOf(name, rows[0].Sweep) + ")"})
+	if sweep := c.found[0].Sweep; sweep != "" {
+		page.Parameters = append(page.Parameters, [2]string{"sweep", o.Sweep + " (" + parameterOf(c.sweeps, sweep).Unit + ")"})
 	}
-	return out
-}
-
-// collectionTerms explain the cases and quantities.
-var collectionTerms = map[string][][2]string{
-	Neighbours: {
-		{"by exact, by sample", "the policies know every overlap exactly, or estimate it from the first KiB of every summary, as peers do"},
-		{"biggest", "not a policy of ours: the peers with the largest collections, the same for all"},
-		{"withheld keys answered", "of the asker's own keys that 2 to 10 others hold and that it was made to forget: the share that a neighbour has"},
-		{"lacked keys answered", "of keys drawn evenly from all that the asker lacks and another holds: the share that a neighbour has"},
-		{"clustering, path length, pairs connected", "of the graph of links: the mean clustering coefficient, the mean of the shortest paths, the share of pairs that have one"},
-	},
-	Overlaps: {
-		{"venn", "the first bytes of summaries: a deep sample, then a filter that deepens; the collections' sizes are in its header"},
-		{"theta", "the smallest 64-bit hashes (KMV)"},
-		{"MinHash", "8 bits of the smallest hash of each bucket, in one permutation"},
-		{"HyperLogLog", "6-bit registers of both; the intersection from the sizes and the union"},
-		{"error", "root mean square over 300 pairs of peers, as a share of the smaller collection; the sizes of both are known"},
-	},
-	Budget: {
-		{"bytes", "that a peer has for summaries, headers included; planned as nodes plan: samples first, then the part of most value a byte"},
-		{"expected false matches", "how many peers a key that nobody holds would match; an unknown peer counts as a match"},
-		{"recall", "share of queries that reach a holder among the peers known, when all that match are asked"},
-		{"wasted probes per query", "peers asked in vain, the likeliest first, until one has the key"},
-	},
+	return page
 }
 
 // collectionDrawings returns a figure of each quantity over the sweep, with a line for each case. Without a sweep, it
@@ -240,7 +208,7 @@ func collectionFigure(file, quantity string, rows []CollectionRow) report.Figure
 	for _, r := range rows {
 		values = append(values, r.At)
 	}
-	axis, _, _ := strings.Cut(unitOf(rows[0].Experiment, rows[0].Sweep), ",")
+	axis, _, _ := strings.Cut(parameterOf(Sweeps(rows[0].Experiment), rows[0].Sweep).Unit, ",")
 	place := f.LayOut(axis, false, report.Number, values)
 	for _, r := range rows {
 		i := slices.IndexFunc(f.Lines, func(l report.Line) bool { return l.Name == r.title() })
@@ -257,8 +225,3 @@ func collectionFigure(file, quantity string, rows []CollectionRow) report.Figure
 }
 
 func fixed(x float64, decimals int) string { return strconv.FormatFloat(x, 'f', decimals, 64) }
-
-func titleOf(name string) string {
-	i := slices.IndexFunc(Collections(), func(i Info) bool { return i.Name == name })
-	return Collections()[i].Title
-}

@@ -15,9 +15,9 @@ import (
 	"github.com/venn-p2p/venn/testnet/runs"
 )
 
-func collectionValue(t *testing.T, r CollectionResult, name, by, quantity string, bytes int) float64 {
+func collectionValue(t *testing.T, r Result, name, by, quantity string, bytes int) float64 {
 	t.Helper()
-	for _, x := range r.Rows {
+	for _, x := range r.Rows.(CollectionRows) {
 		if x.Case == name && x.By == by && x.Quantity == quantity && (bytes == 0 || x.Bytes == bytes) {
 			return x.Value
 		}
@@ -28,7 +28,7 @@ func collectionValue(t *testing.T, r CollectionResult, name, by, quantity string
 
 // TestNeighbours holds the policies to what the documentation of package rank says of them.
 func TestNeighbours(t *testing.T) {
-	r, err := RunCollection(context.Background(), Neighbours, Options{Trials: 2})
+	r, err := Run(t.Context(), []string{Neighbours}, Options{Trials: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestNeighbours(t *testing.T) {
 
 func TestOverlapsAndBudget(t *testing.T) {
 	out := t.TempDir()
-	r, err := RunCollection(context.Background(), Overlaps, Options{Trials: 1, Out: out})
+	r, err := Run(t.Context(), []string{Overlaps}, Options{Trials: 1, Out: out})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,16 +69,16 @@ func TestOverlapsAndBudget(t *testing.T) {
 			t.Errorf("%s: %v", f, err)
 		}
 	}
-	r, err = RunCollection(context.Background(), Budget, Options{Trials: 1})
+	r, err = Run(t.Context(), []string{Budget}, Options{Trials: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := RunCollection(context.Background(), Budget, Options{Trials: 1})
+	again, err := Run(t.Context(), []string{Budget}, Options{Trials: 1})
 	if err != nil || !reflect.DeepEqual(r, again) {
 		t.Errorf("the same seed gave other rows (%v)", err)
 	}
 	last := map[string]CollectionRow{}
-	for _, x := range r.Rows {
+	for _, x := range r.Rows.(CollectionRows) {
 		last[x.Quantity] = x // the largest budget
 	}
 	if v := last["recall"].Value; v != 1 {
@@ -93,18 +93,15 @@ func TestOptions(t *testing.T) {
 	for _, o := range []Options{
 		{Trials: -1}, {Peers: 1}, {Peers: -3}, {Peers: 2}, {Sweep: "share="}, {Sweep: "slots=8"}, {Sweep: "share=2"}, {Sweep: "bytes=many"},
 	} {
-		o.Progress = func(s Progress) { t.Errorf("%+v began", s) }
-		if _, err := RunCollection(context.Background(), Budget, o); !errors.Is(err, runs.ErrOptions) {
+		o.Progress = func(what string, _ float64) { t.Errorf("%s began", what) }
+		if _, err := Run(t.Context(), []string{Budget}, o); !errors.Is(err, runs.ErrOptions) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
-	if _, err := RunCollection(context.Background(), "nonsense", Options{}); !errors.Is(err, runs.ErrOptions) {
-		t.Errorf("nonsense: %v", err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if r, err := RunCollection(ctx, Budget, Options{}); !errors.Is(err, context.Canceled) || len(r.Rows) > 0 {
-		t.Errorf("cancelled: %d rows, %v", len(r.Rows), err)
+	if r, err := Run(ctx, []string{Budget}, Options{}); !errors.Is(err, context.Canceled) || r.Rows.Len() > 0 {
+		t.Errorf("cancelled: %d rows, %v", r.Rows.Len(), err)
 	}
 }
 
@@ -131,7 +128,7 @@ func TestDataChanges(t *testing.T) {
 	} {
 		write(step.name, step.keys)
 		collection := 0
-		_, err := RunCollection(t.Context(), Neighbours, Options{Data: data, Trials: 1, Out: out, Progress: func(s Progress) {
+		_, err := Run(t.Context(), []string{Neighbours}, Options{Data: data, Trials: 1, Out: out, Progress: func(string, float64) {
 			collection++
 		}})
 		if err != nil {
@@ -145,9 +142,10 @@ func TestDataChanges(t *testing.T) {
 
 // ± is the half of the 95 % interval, as in all tables of experiments.
 func TestCollectionInterval(t *testing.T) {
-	found := func(x float64) *[]measure { return &[]measure{{Case: "a", Quantity: "q", Value: x}} }
-	rows := collectionRows(make([]collectionSetting, 3), []*[]measure{found(1), found(2), found(3)})
-	if cells := collectionTable(rows).Rows[0]; cells[1] != "2.0000 ± 2.4843" {
+	of := func(x float64) *found { return &found{Measures: []measure{{Case: "a", Quantity: "q", Value: x}}} }
+	c := collectionTrials{settings: make([]collectionSetting, 3)}
+	c.rows([]*found{of(1), of(2), of(3)})
+	if cells := collectionTable(c.found).Rows[0]; cells[1] != "2.0000 ± 2.4843" {
 		t.Errorf("%v", cells)
 	}
 }

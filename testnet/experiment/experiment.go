@@ -1,7 +1,7 @@
-// Package experiment runs experiments without a network. Run repeats the experiments of the four papers that venn is
-// built on, with venn's own structures. It compares every number that the papers print with one computed or measured
-// here. RunCollection runs a peer's work with collections and their summaries: it chooses neighbours, estimates
-// overlaps, fills a directory. List names all experiments. Networks are scenarios, which package runs plays.
+// Package experiment runs experiments without a network. Some repeat the experiments of the four papers that venn is
+// built on, with venn's own structures. They compare every number that the papers print with one computed or measured
+// here. The others do a peer's work with collections and their summaries: they choose neighbours, estimate overlaps,
+// fill a directory. List names all experiments. Networks are scenarios, which package runs plays.
 //
 // All rows follow from the options and their seed, except times and memory. With a folder, results of a run are kept
 // there as soon as they are known. After an interruption, the same program with the same options and data goes on from
@@ -28,13 +28,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
+	"github.com/venn-p2p/venn/testnet/results"
 	"github.com/venn-p2p/venn/testnet/results/report"
 	"github.com/venn-p2p/venn/testnet/runs"
 )
 
-// ErrUnknown is matched when a name is neither All nor an experiment that repeats a paper.
+// ErrUnknown is matched when a name is neither All nor an experiment, or an experiment on collections is not alone.
 var ErrUnknown = errors.New("experiment: unknown experiment")
 
 // All is the name that stands for all experiments that repeat a paper.
@@ -47,31 +49,20 @@ type Info struct {
 	Paper string `json:"paper"`
 }
 
-// Options of Run and RunCollection. The zero value runs the default trials with seed 0 and writes no files.
+// Options of Run. The zero value runs the default trials with seed 0 and writes no files.
 type Options struct {
-	Trials   int            // 0: each paper number's own, in all some minutes, and 3 for collections; papers take 5 or more
-	Seed     uint64         // seed of all random keys: the same seed and trials give the same rows
-	Out      string         // folder for rows (CSV), figures (SVG, CSV) and report, made when missing; empty for none
-	Version  string         // version of the program, for the report
-	Peers    int            // number of peers for collections; 0: all of the data; to more, its files are dealt again
-	Data     string         // data for collections: "" or "debian", or a table or folder as package workload reads
-	Sweep    string         // sweep, "name=value,value…", see Sweeps; "": bytes of Overlaps, share of Budget
-	Progress func(Progress) // called when a run begins and after each trial or so, never by two goroutines at once; may be nil
+	Trials  int    // 0: each paper number's own, in all some minutes, and 3 for collections; papers take 5 or more
+	Seed    uint64 // seed of all random keys: the same seed and trials give the same rows
+	Out     string // folder for rows (CSV), figures (SVG, CSV) and report, made when missing; empty for none
+	Version string // version of the program, for the report
+	Peers   int    // number of peers for collections; 0: all of the data; to more, its files are dealt again
+	Data    string // data for collections: "" or "debian", or a table or folder as package workload reads
+	Sweep   string // sweep, "name=value,value…", see Sweeps; "": bytes of Overlaps, share of Budget
+
+	// Progress is called when a run begins and after each trial or so, never by two goroutines at once. what names the
+	// experiment or its run; done is the part of the whole that is done, 0 to 1. It may be nil.
+	Progress func(what string, done float64)
 	runs.Work
-}
-
-// Progress of an experiment.
-type Progress struct {
-	What string  // name of the experiment, or of its run, that is under way
-	Done float64 // part of the whole that is done, 0 to 1
-}
-
-// tell returns a function that passes the progress of pieces on to o.Progress; nil if that is nil.
-func (o *Options) tell(of []runs.Piece) func(int, float64) {
-	if o.Progress == nil {
-		return nil
-	}
-	return func(i int, done float64) { o.Progress(Progress{of[i].Name, done}) }
 }
 
 // Verdict is the result of the comparison with a printed number.
@@ -100,19 +91,44 @@ type Row struct {
 
 // Result of a run.
 type Result struct {
-	Rows  []Row    `json:"rows"`
-	Files []string `json:"files,omitempty"` // paths of the files written to Options.Out
+	Experiment string   `json:"experiment,omitempty"` // the experiment on collections; "": they repeat papers
+	Version    string   `json:"version,omitempty"`    // Options.Version, if there is an experiment
+	Rows       Rows     `json:"rows"`
+	Files      []string `json:"files,omitempty"` // paths of the files written to Options.Out
 }
+
+// Rows are [PaperRows] or [CollectionRows].
+type Rows interface {
+	Len() int
+	writeText(w io.Writer) error
+	records() [][]string // with a heading
+	outcomes() []results.Outcome
+}
+
+// PaperRows are the rows of experiments that repeat papers.
+type PaperRows []Row
+
+// Len returns the number of rows.
+func (r PaperRows) Len() int { return len(r) }
 
 // Count returns the number of rows with a verdict.
 func (r Result) Count(v Verdict) int {
 	n := 0
-	for _, row := range r.Rows {
+	rows, _ := r.Rows.(PaperRows)
+	for _, row := range rows {
 		if row.Verdict == v {
 			n++
 		}
 	}
 	return n
+}
+
+// WriteText writes the rows as tables, and the names of files.
+func (r Result) WriteText(w io.Writer) error {
+	if err := r.Rows.writeText(w); err != nil {
+		return err
+	}
+	return results.WriteFiles(w, r.Files)
 }
 
 // experiments in the order of List.
@@ -132,46 +148,77 @@ type task struct {
 	do   func()
 }
 
-// List lists the experiments: first the ones that repeat a paper, which Run runs, then Collections. The last is All.
+// List lists the experiments: first the ones that repeat a paper, then those on collections, which have Sweeps. The last
+// is All.
 func List() []Info {
 	var list []Info
 	for _, e := range experiments {
 		list = append(list, e.Info)
 	}
-	list = append(list, Collections()...)
+	for _, k := range collectionKinds {
+		list = append(list, k.Info)
+	}
 	return append(list, Info{Name: All, Title: "all that repeat a paper", Paper: "all four"})
 }
 
-// Run runs the experiments of the given names, each once, in the order of List, on all processors. The names are All,
-// or experiments that repeat a paper. Another name, such as one of Collections, is an error that matches ErrUnknown,
-// before anything has run. When ctx ends, Run returns its error and the rows finished by then. With a folder, a later
-// call of the same program with the same options goes on from there.
+// work is all that a call of Run does, in pieces.
+type work interface {
+	do(ctx context.Context, piece int) (found, error)
+	// rows takes what the pieces found; nil: not done.
+	rows(of []*found) Rows
+	// page returns the report, and writes files that go with it.
+	page(out *report.Folder) report.Page
+}
+
+// found has the rows and curves of a task of an experiment that repeats a paper, or the measures of a trial.
+type found struct {
+	Rows     []Row                   `json:",omitempty"`
+	Curves   map[string]*report.Line `json:",omitempty"`
+	Measures []measure               `json:",omitempty"`
+}
+
+// Run runs one experiment on collections, or experiments that repeat papers: each once, in the order of List, on all
+// processors. The name All stands for the latter. Other names are an error that matches ErrUnknown. Errors of options
+// match runs.ErrOptions, or come from package workload or the file system. All come before anything long is done. When
+// ctx ends, Run returns its error and the rows that are known by then. With a folder, a later call of the same program
+// with the same options and data goes on from there.
 func Run(ctx context.Context, names []string, o Options) (Result, error) {
-	chosen, err := choose(names)
-	if err != nil {
-		return Result{}, err
-	}
+	result := Result{Rows: PaperRows(nil)}
 	if o.Trials < 0 {
-		return Result{}, fmt.Errorf("experiment: %d trials, want 0 or more", o.Trials)
+		return result, fmt.Errorf("%w: %d trials, want 0 or more", runs.ErrOptions, o.Trials)
 	}
 	if err := o.Check(); err != nil {
-		return Result{}, err
+		return result, err
 	}
-	r := newRun(ctx, o, chosen)
-	found, err := r.pieces.Do(ctx, o.Out, All, o.Work, 1, r.do)
-	var result Result
-	for i, f := range found {
-		if f != nil {
-			r.tasks[i].take(f)
-		}
+	var of runs.Pieces[found]
+	var w work
+	var err error
+	name, atOnce := All, 1
+	if len(names) == 1 && Sweeps(names[0]) != nil {
+		name, atOnce = names[0], o.Workers()
+		result.Experiment, result.Version = name, o.Version
+		w, err = newTrials(name, o, &of)
+	} else {
+		w, err = newRun(ctx, names, o, &of)
 	}
-	for _, s := range r.sessions {
-		result.Rows = append(result.Rows, s.rows...)
+	if err != nil {
+		return result, err
 	}
-	if o.Reports() && o.Out != "" && len(result.Rows) > 0 {
-		var writeErr error
-		result.Files, writeErr = r.write()
-		err = errors.Join(err, writeErr)
+	if o.Progress != nil {
+		of.Tell = func(i int, done float64) { o.Progress(of.Of[i].Name, done) }
+	}
+	got, err := of.Do(ctx, o.Out, name, o.Work, atOnce, w.do)
+	result.Rows = w.rows(got)
+	if o.Reports() && o.Out != "" && result.Rows.Len() > 0 {
+		missing := slices.DeleteFunc(slices.Clone(got), func(f *found) bool { return f != nil })
+		out := report.Folder{Dir: o.Out}
+		page := w.page(&out)
+		page.Version = o.Version
+		page.Parameters = append(page.Parameters, report.Unfinished(len(got)-len(missing), len(got))...)
+		results.Found{Experiment: page.Name, Version: o.Version, Rows: result.Rows, Outcomes: result.Rows.outcomes()}.Write(&out)
+		out.CSV("rows.csv", result.Rows.records())
+		out.Report(page)
+		result.Files, err = out.Files, errors.Join(err, out.Err)
 	}
 	return result, err
 }

@@ -31,7 +31,7 @@ func TestEveryNumber(t *testing.T) {
 	}
 	result := runFew(t, All)
 	seen := map[[4]string]bool{}
-	for _, r := range result.Rows {
+	for _, r := range result.Rows.(PaperRows) {
 		quantity := r.Quantity
 		for _, how := range []string{", measured", ", low", ", high"} {
 			quantity = strings.TrimSuffix(quantity, how)
@@ -68,7 +68,7 @@ func TestFiles(t *testing.T) {
 		}
 	}
 	var text strings.Builder
-	if err := r.WriteText(&text); err != nil || !strings.Contains(text.String(), fmt.Sprintf("\n%d numbers: ", len(r.Rows))) || !strings.HasSuffix(text.String(), "report.html\n") {
+	if err := r.WriteText(&text); err != nil || !strings.Contains(text.String(), fmt.Sprintf("\n%d numbers: ", r.Rows.Len())) || !strings.HasSuffix(text.String(), "report.html\n") {
 		t.Errorf("%v: %s", err, text.String())
 	}
 }
@@ -85,20 +85,20 @@ func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	last := 0.0
-	r, err := Run(ctx, []string{"countmin", "dleft"}, Options{Trials: 5, Progress: func(p Progress) {
-		if p.Done < last || p.Done > 1 {
-			t.Errorf("progress %v after %v", p.Done, last)
+	r, err := Run(ctx, []string{"countmin", "dleft"}, Options{Trials: 5, Progress: func(what string, done float64) {
+		if done < last || done > 1 {
+			t.Errorf("progress %v after %v", done, last)
 		}
-		last = p.Done
-		if p.What == "countmin" {
+		last = done
+		if what == "countmin" {
 			cancel()
 		}
 	}})
 	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if len(r.Rows) == 0 || r.Count(Differs) > 0 {
-		t.Errorf("%d rows, %d differ", len(r.Rows), r.Count(Differs))
+	if r.Rows.Len() == 0 || r.Count(Differs) > 0 {
+		t.Errorf("%d rows, %d differ", r.Rows.Len(), r.Count(Differs))
 	}
 }
 
@@ -108,14 +108,14 @@ func TestResumes(t *testing.T) {
 	o := Options{Trials: 5, Seed: 1, Out: t.TempDir()}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	o.Progress = func(p Progress) {
-		if p.Done > 0.3 {
+	o.Progress = func(_ string, done float64) {
+		if done > 0.3 {
 			cancel()
 		}
 	}
 	first, err := Run(ctx, names, o)
 	if !errors.Is(err, context.Canceled) {
-		t.Fatalf("%d rows, %v", len(first.Rows), err)
+		t.Fatalf("%d rows, %v", first.Rows.Len(), err)
 	}
 	o.Progress = nil
 	got, err := Run(t.Context(), names, o)

@@ -18,7 +18,7 @@ type run struct {
 	options  Options
 	sessions []*session
 	tasks    []sessionTask // tasks of all sessions
-	pieces   runs.Pieces[taskFound]
+	pieces   *runs.Pieces[found]
 	now      int // number of the task that is being done
 }
 
@@ -26,9 +26,8 @@ type run struct {
 type session struct {
 	*run
 	experiment
-	rows       []Row
-	curves     map[string]*report.Line // curves of the figures, by name
-	unfinished int                     // number of tasks that are not done
+	found          // of the task that is being done, then of all
+	unfinished int // number of tasks that are not done
 }
 
 // sessionTask is a task of a session.
@@ -37,48 +36,56 @@ type sessionTask struct {
 	task
 }
 
-// taskFound is the result of a task.
-type taskFound struct {
-	Rows   []Row
-	Curves map[string]*report.Line
-}
-
 // newRun makes a session for each experiment, and lists the tasks of all sessions.
-func newRun(ctx context.Context, o Options, chosen []experiment) *run {
-	r := &run{ctx: ctx, options: o}
+func newRun(ctx context.Context, names []string, o Options, of *runs.Pieces[found]) (*run, error) {
+	r := &run{ctx: ctx, options: o, pieces: of}
+	chosen, err := choose(names)
+	if err != nil {
+		return nil, err
+	}
 	for _, e := range chosen {
-		s := &session{run: r, experiment: e, curves: map[string]*report.Line{}}
+		s := &session{run: r, experiment: e}
 		for i, t := range e.tasks(s) {
 			id := fmt.Sprintf("%s %d, %d trials, seed %d, by %s", e.Name, i, o.Trials, o.Seed, runs.Program())
-			r.pieces.Of = append(r.pieces.Of, runs.Piece{ID: id, Name: e.Name, Cost: t.cost})
+			of.Of = append(of.Of, runs.Piece{ID: id, Name: e.Name, Cost: t.cost})
 			r.tasks = append(r.tasks, sessionTask{s, t})
 			s.unfinished++
 		}
 		r.sessions = append(r.sessions, s)
 	}
-	r.pieces.Tell = o.tell(r.pieces.Of)
-	return r
+	return r, nil
 }
 
 // do does a task and returns the rows and curves that it adds.
-func (r *run) do(_ context.Context, i int) (taskFound, error) {
+func (r *run) do(_ context.Context, i int) (found, error) {
 	s := r.tasks[i].session
 	r.now = i
 	r.tasks[i].do()
-	found := taskFound{s.rows, s.curves}
-	s.rows, s.curves = nil, map[string]*report.Line{}
-	return found, nil
+	f := s.found
+	s.found = found{}
+	return f, nil
 }
 
-// take adds a task's result to its session.
-func (s *session) take(f *taskFound) {
-	s.unfinished--
-	s.rows = append(s.rows, f.Rows...)
-	for name, l := range f.Curves {
-		whole := s.curve(name)
-		whole.Dots = l.Dots
-		whole.Points = append(whole.Points, l.Points...)
+// rows adds the tasks' results to their sessions, and returns the rows of all.
+func (r *run) rows(of []*found) Rows {
+	for i, f := range of {
+		if f == nil {
+			continue
+		}
+		s := r.tasks[i].session
+		s.unfinished--
+		s.Rows = append(s.Rows, f.Rows...)
+		for name, l := range f.Curves {
+			whole := s.curve(name)
+			whole.Dots = l.Dots
+			whole.Points = append(whole.Points, l.Points...)
+		}
 	}
+	var all PaperRows
+	for _, s := range r.sessions {
+		all = append(all, s.Rows...)
+	}
+	return all
 }
 
 // trials runs do n times on Options.Workers processors. If Options.Trials is set, it runs do that often, but at least
@@ -110,14 +117,14 @@ func trials[T any](s *session, label string, n int, do func(rng *rand.Rand) T) [
 func (s *session) formula(name string, values ...float64) {
 	p := printedByName(name)
 	for i, v := range values {
-		s.rows = append(s.rows, p.row(i, v, p.tolerance(i), ""))
+		s.Rows = append(s.Rows, p.row(i, v, p.tolerance(i), ""))
 	}
 }
 
 // measured adds a row for the mean of trials, whose margin adds to the tolerance.
 func (s *session) measured(name string, x sample) {
 	p := printedByName(name)
-	s.rows = append(s.rows, p.row(0, x.mean, p.tolerance(0)+x.margin, "measured"))
+	s.Rows = append(s.Rows, p.row(0, x.mean, p.tolerance(0)+x.margin, "measured"))
 }
 
 // bitsPerKey adds a row for the mean of measured sizes, in bytes for the given number of keys, as bits a key.
@@ -128,7 +135,7 @@ func (s *session) bitsPerKey(name string, bytes sample, keys float64) {
 	)
 	p := printedByName(name)
 	tolerance := p.tolerance(0) + 8*(besides+bytes.margin)/keys + loss*p.Printed[0]
-	s.rows = append(s.rows, p.row(0, 8*bytes.mean/keys, tolerance, "measured"))
+	s.Rows = append(s.Rows, p.row(0, 8*bytes.mean/keys, tolerance, "measured"))
 }
 
 // note adds a row for a number that a theorem or another simulation gives.
@@ -140,7 +147,7 @@ func (s *session) note(r Row) {
 			r.Verdict = Agrees
 		}
 	}
-	s.rows = append(s.rows, r)
+	s.Rows = append(s.Rows, r)
 }
 
 // sample is the mean of trials, the margin within which the true mean lies, and the standard deviation of one trial.
@@ -196,8 +203,11 @@ func fourErrors(freedom float64) float64 {
 
 // curve returns the session's line of that name, for tasks to add points to.
 func (s *session) curve(name string) *report.Line {
-	if s.curves[name] == nil {
-		s.curves[name] = &report.Line{Name: name}
+	if s.Curves == nil {
+		s.Curves = map[string]*report.Line{}
 	}
-	return s.curves[name]
+	if s.Curves[name] == nil {
+		s.Curves[name] = &report.Line{Name: name}
+	}
+	return s.Curves[name]
 }
