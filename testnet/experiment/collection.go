@@ -120,18 +120,18 @@ type collectionSetting struct {
 	Trial      int
 }
 
-// with returns the setting with one value of the sweep; bytes overrides share.
-func (s collectionSetting) with(v value) collectionSetting {
-	s.Sweep, s.At = v.name, v.x
-	switch v.name {
+// at returns the setting at one value of its sweep; bytes overrides share.
+func (s collectionSetting) at(x float64) collectionSetting {
+	s.At = x
+	switch s.Sweep {
 	case "peers":
-		s.Peers = int(v.x)
+		s.Peers = int(x)
 	case "slots":
-		s.Slots = int(v.x)
+		s.Slots = int(x)
 	case "share":
-		s.Share = v.x
+		s.Share = x
 	case "bytes":
-		s.Bytes, s.Share = int(v.x), 0
+		s.Bytes, s.Share = int(x), 0
 	}
 	return s
 }
@@ -169,20 +169,21 @@ func newTrials(name string, o Options, of *runs.Pieces[found]) (*collectionTrial
 	if err := peersOfData.Check(float64(o.Peers)); o.Peers != 0 && err != nil {
 		return nil, fmt.Errorf("%w: peers: %d %w", runs.ErrOptions, o.Peers, err)
 	}
-	values, err := parseSweep(c.sweeps, o.Sweep)
-	if err != nil {
-		return nil, err
-	}
 	s := c.setting
 	s.Experiment, s.Data, s.Peers, s.Seed = name, o.Data, o.Peers, o.Seed
+	var values []float64
+	var err error
+	if s.Sweep, values, err = parseSweep(c.sweeps, o.Sweep); err != nil {
+		return nil, err
+	}
 	if s.Contents, err = runs.Contents(o.Data); err != nil {
 		return nil, err
 	}
-	for _, v := range values {
+	for _, x := range values {
 		for s.Trial = range o.Trials {
-			x := s.with(v)
-			c.settings = append(c.settings, x)
-			of.Of = append(of.Of, runs.Piece{ID: runs.ID(x), Name: x.String(), Cost: 1})
+			at := s.at(x)
+			c.settings = append(c.settings, at)
+			of.Of = append(of.Of, runs.Piece{ID: runs.ID(at), Name: at.String(), Cost: 1})
 		}
 	}
 	return c, nil

@@ -17,16 +17,10 @@ func parameterOf(of []strategy.Parameter, name string) strategy.Parameter {
 	return of[slices.IndexFunc(of, func(p strategy.Parameter) bool { return p.Name == name })]
 }
 
-// value is one value of a sweep. Without a name it changes nothing.
-type value struct {
-	name string
-	x    float64
-}
-
-// parseSweep reads "name=value,value…". "" is one value that changes nothing.
-func parseSweep(of []strategy.Parameter, sweep string) (values []value, err error) {
+// parseSweep reads "name=value,value…". "" is a sweep of no name, with one value that changes nothing.
+func parseSweep(of []strategy.Parameter, sweep string) (name string, values []float64, err error) {
 	if sweep == "" {
-		return []value{{}}, nil
+		return "", []float64{0}, nil
 	}
 	var known []scenario.Variable
 	for _, p := range of {
@@ -34,21 +28,20 @@ func parseSweep(of []strategy.Parameter, sweep string) (values []value, err erro
 	}
 	setting, err := scenario.ParseSetting(known, sweep)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", runs.ErrOptions, err)
+		return "", nil, fmt.Errorf("%w: %w", runs.ErrOptions, err)
 	}
 	p := parameterOf(of, setting.Key)
 	for _, item := range setting.Values {
-		v := value{p.Name, math.NaN()}
-		switch x := item.(type) {
-		case int64:
-			v.x = float64(x)
-		case float64:
-			v.x = x
+		x, is := item.(float64)
+		if n, whole := item.(int64); whole {
+			x = float64(n)
+		} else if !is {
+			x = math.NaN()
 		}
-		if err := p.Check(v.x); err != nil {
-			return nil, fmt.Errorf("%w: sweep over %s: %v %w", runs.ErrOptions, p.Name, item, err)
+		if err := p.Check(x); err != nil {
+			return "", nil, fmt.Errorf("%w: sweep over %s: %v %w", runs.ErrOptions, p.Name, item, err)
 		}
-		values = append(values, v)
+		values = append(values, x)
 	}
-	return values, nil
+	return p.Name, values, nil
 }

@@ -414,10 +414,7 @@ func TestRefuses(t *testing.T) {
 		"twice":           func(o *Options) { o.Scenarios = append(o.Scenarios, o.Scenarios[0]) },
 		"unknown":         func(o *Options) { o.Strategies = []string{"luck"} },
 		"negative trials": func(o *Options) { o.Trials = -1 },
-		"negative jobs":   func(o *Options) { o.Jobs = -1 },
 		"no part":         func(o *Options) { o.Part = Part{2, 2} },
-		"part of nothing": func(o *Options) { o.Part = Part{1, 0} },
-		"negative part":   func(o *Options) { o.Part = Part{-1, 2} },
 		"look at two":     func(o *Options) { o.Look = func(*sim.Sim, time.Duration, time.Duration) error { return nil } },
 	} {
 		o := routing(t, "")
