@@ -49,7 +49,7 @@ const unkept, passedOn = time.Duration(-1), time.Duration(-2)
 func (m *Mirror) Handler() http.Handler {
 	adapters := make(map[string]adapter)
 	for name, bases := range m.origins {
-		adapters[name] = fronts[name].open(m, bases)
+		adapters[name] = fronts[name](m, bases)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		kind, path, _ := strings.Cut(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "/")

@@ -19,8 +19,6 @@ import (
 // command checks the zip by go.sum and the database's signature. The environment names the database, as for the go
 // command: GOSUMDB, GONOSUMDB and GOPRIVATE. Content without a known hash, such as go.mod files, comes from the proxy.
 type gomod struct {
-	m    *Mirror
-	base *url.URL
 	db   string // name of the database; off: none is used
 	none string // patterns of modules that are not in the database
 }
@@ -31,10 +29,10 @@ const (
 	hashTime = 10 * time.Second     // longest wait for a small file
 )
 
-func newGo(m *Mirror, bases []*url.URL) adapter {
+func newGo(*Mirror, []*url.URL) adapter {
 	db, _, _ := strings.Cut(cmp.Or(os.Getenv("GOSUMDB"), "sum.golang.org"), "+") // NAME+KEY, or NAME
 	db, _, _ = strings.Cut(db, " ")
-	g := &gomod{m, bases[0], db, cmp.Or(os.Getenv("GONOSUMDB"), os.Getenv("GOPRIVATE"))}
+	g := &gomod{db, cmp.Or(os.Getenv("GONOSUMDB"), os.Getenv("GOPRIVATE"))}
 	return func(q *request) error {
 		q.known = func() (record, bool) { return g.known(q) }
 		if _, suffix, ok := versionOf(q.path); ok && suffix != "" || strings.Contains(q.path, "/tile/") || strings.Contains(q.path, "/lookup/") {
@@ -67,9 +65,9 @@ func (g *gomod) known(q *request) (rec record, ok bool) {
 		return rec, false
 	}
 	path, version, _ := strings.Cut(strings.TrimSuffix(q.path, ".zip"), "/@v/") // escaped
-	h1, ctx := "", q.r.Context()
+	h1 := ""
 	if g.db != "off" && !module.MatchPrefixPatterns(g.none, mod.Path) {
-		lines, _ := g.read(ctx, "sumdb/"+g.db+"/lookup/"+path+"@"+version)
+		lines, _ := q.small("sumdb/" + g.db + "/lookup/" + path + "@" + version)
 		for line := range strings.Lines(lines) {
 			if f := strings.Fields(line); len(f) == 3 && f[0] == mod.Path && f[1] == mod.Version {
 				h1 = f[2]
@@ -77,26 +75,26 @@ func (g *gomod) known(q *request) (rec record, ok bool) {
 		}
 	}
 	if h1 == "" {
-		h1, _ = g.read(ctx, path+"/@v/"+version+".ziphash")
+		h1, _ = q.small(path + "/@v/" + version + ".ziphash")
 	}
 	sum, err := goSum(strings.TrimSpace(h1))
 	return record{Sum: sum}, err == nil
 }
 
-// read asks the proxy for a small file that never changes, without credentials, and returns its text, cut to maxSmall
-// bytes.
-func (g *gomod) read(ctx context.Context, path string) (string, error) {
-	origin, err := requestTo(g.base, path, "", nil)
+// small asks the request's proxy for a small file that never changes, without credentials, and returns its text, cut to
+// maxSmall bytes.
+func (q *request) small(path string) (string, error) {
+	origin, err := requestTo(q.base, path, "", nil)
 	if err != nil {
 		return "", err
 	}
-	ctx, cancel := context.WithTimeout(ctx, hashTime)
+	ctx, cancel := context.WithTimeout(q.r.Context(), hashTime)
 	defer cancel()
-	rec, err := g.m.resolve(ctx, named{name: "go/" + path, fresh: forEver, origin: origin})
+	rec, err := q.resolve(ctx, named{name: "go/" + path, fresh: forEver, origin: origin})
 	if err != nil {
 		return "", err
 	}
-	f, size, ok := g.m.cache.open(rec.Sum)
+	f, size, ok := q.cache.open(rec.Sum)
 	if !ok {
 		return "", errDisk
 	}

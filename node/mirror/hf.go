@@ -9,7 +9,7 @@ import (
 // newHF returns the adapter to a Hugging Face hub. The hub is asked, with the client's token, for the hash of a file of
 // a revision. Large files come from peers, by the SHA-256 that the hub tells. Files open to everybody can come from
 // peers while the hub is down, too. Other files are passed through, so that the hub decides each time.
-func newHF(_ *Mirror, _ []*url.URL) adapter {
+func newHF(*Mirror, []*url.URL) adapter {
 	return func(q *request) error {
 		q.known = func() (record, bool) {
 			if !strings.Contains(q.path, "/resolve/") {

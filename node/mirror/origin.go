@@ -20,27 +20,17 @@ import (
 // origins is the parsed Upstream, by the beginning of clients' paths. Only v2 may have several URLs.
 type origins map[string][]*url.URL
 
-// fronts are the adapters, by the beginning of clients' paths, with the configuration's key of their origins.
-var fronts = map[string]struct {
-	key  string
-	of   func(Upstream) []string
-	open func(*Mirror, []*url.URL) adapter
-}{
-	"v2":  {"oci", func(u Upstream) []string { return u.OCI }, newOCI},
-	"apt": {"apt", func(u Upstream) []string { return []string{u.Apt} }, newApt},
-	"go":  {"go", func(u Upstream) []string { return []string{u.Go} }, newGo},
-	"hf":  {"hf", func(u Upstream) []string { return []string{u.HF} }, newHF},
-	"nix": {"nix", func(u Upstream) []string { return []string{u.Nix} }, newNix},
-}
+// fronts are the adapters, by the beginning of clients' paths.
+var fronts = map[string]func(*Mirror, []*url.URL) adapter{"apt": newApt, "go": newGo, "hf": newHF, "nix": newNix, "v2": newOCI}
 
 var errURL = errors.New("mirror: no URL with http or https and a host, and without a password")
 
 // parse returns the origins, or everything that is wrong with them.
 func (u Upstream) parse() (origins, error) {
-	o := make(origins)
+	o, texts := make(origins), map[string][]string{"apt": {u.Apt}, "go": {u.Go}, "hf": {u.HF}, "nix": {u.Nix}, "v2": u.OCI}
 	var errs []error
-	for _, name := range slices.Sorted(maps.Keys(fronts)) {
-		for _, text := range fronts[name].of(u) {
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		for _, text := range texts[name] {
 			if name == "v2" && !strings.Contains(text, "://") {
 				text = "https://" + text
 			} else if text == "" {
@@ -48,7 +38,7 @@ func (u Upstream) parse() (origins, error) {
 			}
 			at, err := parseURL(text)
 			if err != nil {
-				errs = append(errs, fmt.Errorf("%s: %w", fronts[name].key, err))
+				errs = append(errs, fmt.Errorf("%s: %w", strings.Replace(name, "v2", "oci", 1), err)) // the configuration's key
 			}
 			o[name] = append(o[name], at)
 		}
