@@ -105,10 +105,10 @@ func TestHandshakesPay(t *testing.T) {
 	const during, every = time.Second, 50 * time.Millisecond
 	for _, work := range []float64{1, 1e6} {
 		d, _ := guarded(work)
-		had, honest, asked := 0, 0, 0
+		had, tried, honest, asked := 0, 0, 0, 0
 		began := time.Now()
-		for i := 0; time.Since(began) < during; i++ {
-			if c, err := open(d, 1+i%8, i/8%250); err == nil {
+		for ; time.Since(began) < during; tried++ {
+			if c, err := open(d, 1+tried%8, tried/8%250); err == nil {
 				had++
 				c.Done() // it was never known
 			}
@@ -127,8 +127,8 @@ func TestHandshakesPay(t *testing.T) {
 		if work == 1 && (had > worth*5/4 || honest < asked) {
 			t.Errorf("%d handshakes of attackers, want %d at most; %d of %d honest ones", had, worth, honest, asked)
 		}
-		if work > 1 && had < 3*worth {
-			t.Error("the attack does nothing")
+		if work > 1 && had < tried {
+			t.Errorf("%d of %d are let in without the limit", had, tried)
 		}
 	}
 }
