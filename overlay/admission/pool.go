@@ -12,10 +12,12 @@ const (
 	maxGroups = 1024 // most groups that a pool remembers
 	maxPeers  = 64   // most peers that a group remembers
 
-	// window is the time over which demand is averaged. It also bounds the work that a user may be ahead of its
-	// share. With half of it, the bursts of a single find are refused under load. With twice as long a window, a
-	// flood is served for another second before its share binds.
+	// window is the time over which demand is averaged. With twice as long a window, a flood is served for another second
+	// before its share binds.
 	window = time.Second
+	// ahead is the time of its share by which a user may be ahead of it. Work of a whole window at once takes the
+	// processors from the node's own.
+	ahead = window / 4
 	// lookEvery is the time between two computations of the level. The level is computed sooner after as much admitted
 	// work: whoever asks for everything within an instant does not get it.
 	lookEvery = 10 * time.Millisecond
@@ -135,9 +137,9 @@ func (u *user) pay(now time.Duration, level float64) {
 	u.paid = now
 }
 
-// lacks returns the seconds until a user may have work, at a level; 0 if it may now. It may owe a window's worth. However
-// dear the work is, half of that may be owed before.
+// lacks returns the seconds until a user may have work, at a level; 0 if it may now. It may be [ahead] of its share.
+// However dear the work is, half of that may be owed before.
 func (u *user) lacks(work, level float64) float64 {
-	most := level * window.Seconds()
+	most := level * ahead.Seconds()
 	return max(0, u.owed-max(most/2, most-work)) / level
 }
