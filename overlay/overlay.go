@@ -81,7 +81,8 @@ func (o *Overlay) take(now time.Duration, in event.Input) {
 	case event.LinkOpened:
 		o.openLink(now, in)
 	case event.LinkClosed:
-		o.closeLink(now, in)
+		o.directory.Close(in.Peer)
+		o.pass()
 	case event.Grafted:
 		o.mesh(in.Peer, true)
 	case event.Pruned:
@@ -174,8 +175,10 @@ func (o *Overlay) pass() {
 		case directory.Removed:
 			o.topology.Removed(c.Entry.Index())
 			o.region.Changed()
+		case directory.Unlinked:
+			o.topology.Close(c.Link.Peer)
 		}
-		o.exchange.Changed(c)
+		o.exchange.Changed(o.now, c)
 	}
 }
 
@@ -201,26 +204,15 @@ func (o *Overlay) publish(now time.Duration, in event.Published) {
 }
 
 func (o *Overlay) openLink(now time.Duration, in event.LinkOpened) {
-	l := o.directory.Open(in.Peer, in.Group)
-	if l == nil {
+	if o.directory.Open(in.Peer, in.Group) == nil {
 		return
 	}
-	o.exchange.Open(now, l)
+	o.pass()
 	with := exchange.NoRecords
 	if in.Outbound {
 		with = exchange.OwnRecord // the peer may not have our record
 	}
 	o.hello(now, in.Peer, with)
-}
-
-func (o *Overlay) closeLink(now time.Duration, in event.LinkClosed) {
-	if !o.directory.IsLinked(in.Peer) {
-		return
-	}
-	o.exchange.Close(now, in.Peer)
-	o.directory.Close(in.Peer)
-	o.pass()
-	o.topology.Close(in.Peer)
 }
 
 // mesh notes that a linked peer entered or left the pubsub mesh.

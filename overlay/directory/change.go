@@ -2,7 +2,7 @@ package directory
 
 import "slices"
 
-// Kind is the kind of a change to an entry.
+// Kind is the kind of a change to an entry or to a link.
 type Kind uint8
 
 const (
@@ -18,24 +18,31 @@ const (
 	Withdrawn
 	// Removed: the entry is no longer in the directory. Its index may be another entry's by now.
 	Removed
+	// Linked: the link is new.
+	Linked
+	// Unlinked: the link has ended.
+	Unlinked
 )
 
-// Change is a change to an entry that other machines must know of. It names the entry itself, because its index may be
-// given to another entry before the change is read.
+// Change is a change to an entry or to a link that other machines must know of. It names the entry itself, because its
+// index may be given to another entry before the change is read.
 type Change struct {
 	Kind  Kind
 	Entry *Entry
+	Link  *Link // with Linked and Unlinked, in place of Entry
 }
 
 // Changes returns the changes since the last call, in order. For an entry that is gone it returns Removed alone, even
-// if the entry was added since the last call. All other changes are of entries in the directory. The slice is valid
-// until the next call of any method.
+// if the entry was added since the last call. All other changes to entries are of entries in the directory. The slice is
+// valid until the next call of any method.
 func (d *Directory) Changes() []Change {
-	c := slices.DeleteFunc(d.changes, func(c Change) bool { return c.Kind != Removed && d.entries[c.Entry.index] != c.Entry })
+	c := slices.DeleteFunc(d.changes, func(c Change) bool {
+		return c.Link == nil && c.Kind != Removed && d.entries[c.Entry.index] != c.Entry
+	})
 	d.changes = c[:0]
 	return c
 }
 
 func (d *Directory) change(k Kind, e *Entry) {
-	d.changes = append(d.changes, Change{k, e})
+	d.changes = append(d.changes, Change{Kind: k, Entry: e})
 }

@@ -28,7 +28,7 @@ type Link struct {
 }
 
 // Open opens the record of a peer with a connection from an address group; "": not known. It returns nil if there is a
-// record, or if the peer is this node.
+// record, or if the peer is this node. All other machines learn of links by the changes of the directory.
 func (d *Directory) Open(p wire.PeerID, from string) *Link {
 	at, linked := d.linkAt(p)
 	if linked || p == d.cfg.Self {
@@ -38,6 +38,7 @@ func (d *Directory) Open(p wire.PeerID, from string) *Link {
 	tag := group.Tag(d.cfg.Seed, string(p))
 	l := &Link{Peer: p, Place: d.PlaceOf(tag), group: from, tag: tag, session: d.opened}
 	d.links = slices.Insert(d.links, at, l)
+	d.changes = append(d.changes, Change{Kind: Linked, Link: l})
 	d.touch()
 	if e := d.Tagged(l.tag); e != nil && e.unwanted > 0 {
 		e.unwanted = 0
@@ -58,6 +59,7 @@ func (d *Directory) Close(p wire.PeerID) {
 		return
 	}
 	e := d.Lookup(p)
+	d.changes = append(d.changes, Change{Kind: Unlinked, Link: d.links[at]})
 	d.links = slices.Delete(d.links, at, at+1)
 	d.touch()
 	d.due.By(dueExpiry, 0)

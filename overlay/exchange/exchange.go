@@ -116,8 +116,16 @@ func (x *Exchange) Begin(now time.Duration) { x.up.last, x.down.last, x.uninvite
 
 func (x *Exchange) at(now time.Duration) { x.now = now }
 
-// Changed notes a change of an entry of the directory.
-func (x *Exchange) Changed(c directory.Change) {
+// Changed notes a change in the directory, except an added entry.
+func (x *Exchange) Changed(now time.Duration, c directory.Change) {
+	switch c.Kind {
+	case directory.Linked:
+		x.open(now, c.Link)
+		return
+	case directory.Unlinked:
+		x.close(now, c.Link.Peer)
+		return
+	}
 	e := x.originOf(c.Entry)
 	if e == nil {
 		return

@@ -125,8 +125,8 @@ func (l *link) forget(i int) {
 	l.wants = slices.DeleteFunc(l.wants, func(w *want) bool { return w.index == i })
 }
 
-// Open begins to trade with a linked peer.
-func (x *Exchange) Open(now time.Duration, of *directory.Link) {
+// open begins to trade with a linked peer.
+func (x *Exchange) open(now time.Duration, of *directory.Link) {
 	x.at(now)
 	l := &link{Link: of, standing: x.recall(now, of.Peer), pace: newPace(), inPace: newPace()}
 	l.out = newBudget(0, now)
@@ -138,8 +138,8 @@ func (x *Exchange) Open(now time.Duration, of *directory.Link) {
 	x.links = slices.Insert(x.links, at, l)
 }
 
-// Close ends all trade with a peer whose connection has ended.
-func (x *Exchange) Close(now time.Duration, p wire.PeerID) {
+// close ends all trade with a peer whose connection has ended.
+func (x *Exchange) close(now time.Duration, p wire.PeerID) {
 	at, _ := x.linkAt(p)
 	x.part(now, x.links[at].standing)
 	x.links = slices.Delete(x.links, at, at+1)

@@ -26,7 +26,7 @@ func TestAskersLeaveHalf(t *testing.T) {
 			if !limited {
 				x.served = admission.New(admission.Config{Strangers: admission.Pool{Work: 1e6}, Links: admission.Pool{Work: 1e6}})
 			}
-			x.Open(0, d.Open("link", ""))
+			x.open(0, d.Open("link", ""))
 			strangers, honest, link, announced := 0, 0, 0, 0
 			for tick := range seconds * ticks {
 				now := time.Duration(tick) * time.Second / ticks

@@ -156,9 +156,8 @@ func (w *world) give(now time.Duration, in event.Input) []event.Effect {
 	case event.Published:
 		w.x.Published(now, w.d.Publish(now, in).Index())
 	case event.LinkOpened:
-		l := w.d.Open(in.Peer, in.Group)
-		l.Meshed = true
-		w.x.Open(now, l)
+		w.d.Open(in.Peer, in.Group).Meshed = true
+		w.pass()
 	case event.HelloReceived:
 		w.x.Hear(now, in.Peer, in.Hello)
 	case event.CatalogueReceived:
@@ -204,7 +203,7 @@ func (w *world) pass() {
 		if c.Kind == directory.Added {
 			w.x.Added(c.Entry, 0)
 		} else {
-			w.x.Changed(c)
+			w.x.Changed(w.now, c)
 		}
 	}
 }

@@ -14,9 +14,7 @@ func aware(t testing.TB, n int) *world {
 	w := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})
 	for i := range n {
 		id, link := wire.PeerID(fmt.Sprint("peer ", i)), wire.PeerID(fmt.Sprint("link ", i/32))
-		if l := w.directory.Open(link, ""); l != nil {
-			w.exchange.Open(0, l)
-		}
+		w.directory.Open(link, "")
 		w.directory.LearnRecord(0, link, wire.Record{Peer: id, Envelope: []byte(id)})
 	}
 	w.pass()

@@ -64,7 +64,7 @@ func (o *world) pass() {
 		case directory.Renewed, directory.Removed:
 			o.Changed()
 		}
-		o.exchange.Changed(c)
+		o.exchange.Changed(o.now, c)
 	}
 }
 
@@ -78,9 +78,8 @@ func step(t testing.TB, o *world, now time.Duration, in event.Input) []event.Eff
 		o.exchange.Published(now, o.directory.Publish(now, in).Index())
 		o.Published(now)
 	case event.LinkOpened:
-		o.exchange.Open(now, o.directory.Open(in.Peer, in.Group))
+		o.directory.Open(in.Peer, in.Group)
 	case event.LinkClosed:
-		o.exchange.Close(now, in.Peer)
 		o.directory.Close(in.Peer)
 	case event.HelloReceived:
 		o.exchange.Hear(now, in.Peer, in.Hello)
