@@ -2,7 +2,6 @@ package region
 
 import (
 	"cmp"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -311,29 +310,4 @@ func (s *Region) expected() float64 {
 		return s.reckoned()
 	}
 	return s.size
-}
-
-// vouch returns the depth of the range that this peer can vouch for.
-func (s *Region) vouch() int {
-	var held [space.MaxDepth + 1]int // entries with a part held, by the number of first bits that they share with us
-	depth := min(max(s.depth, s.directory.Lost()), space.MaxDepth)
-	for _, e := range s.directory.Others() {
-		if e == nil || e.Gone() || e.Covered() || s.directory.Invented(e) {
-			continue
-		}
-		shared := space.SharedBits(s.place, s.directory.Place(e))
-		if e.Held() != nil {
-			held[shared]++
-		} else if shared >= depth && e.DialFails() == 0 {
-			depth = min(shared+1, space.MaxDepth)
-		}
-	}
-	for shared := space.MaxDepth - 1; shared >= 0; shared-- {
-		held[shared] += held[shared+1]
-	}
-	partial, size := s.depth > 0 || s.FarWider(), s.expected()
-	for depth < space.MaxDepth && partial && float64(held[depth]+1) < filledTo*math.Ldexp(size, -depth) {
-		depth++
-	}
-	return depth
 }

@@ -1,6 +1,10 @@
 package region
 
-import "github.com/venn-p2p/venn/overlay/space"
+import (
+	"math"
+
+	"github.com/venn-p2p/venn/overlay/space"
+)
 
 // preciseMatches is the largest number of false matches that a key may be expected to have in the precise range.
 const preciseMatches = 2
@@ -43,18 +47,31 @@ func (s *Region) surveyed() surveyed {
 	return surveyed{s.directory.Version(), s.depth, s.FarWider(), s.expected()}
 }
 
-// look returns the survey of all entries as they are.
+// look returns the survey of all entries as they are. A range is vouched for if a part is held of each origin there that
+// can be reached. Unless it is everybody's, at least filledTo of the origins expected there must be known, too.
 func (s *Region) look(of surveyed) survey {
-	out := survey{of: of, vouched: s.vouch(), precise: space.MaxDepth}
-	var blur [space.MaxDepth + 1]float64 // false matches, by the number of first bits that origins share with us
+	out := survey{of: of, vouched: min(max(s.depth, s.directory.Lost()), space.MaxDepth), precise: space.MaxDepth}
+	var held [space.MaxDepth + 1]int     // entries with a part held, by the number of first bits that they share with us
+	var blur [space.MaxDepth + 1]float64 // false matches of all entries, by the same
 	for _, e := range s.directory.Others() {
 		if e == nil || e.Gone() || e.Covered() || s.directory.Invented(e) {
 			continue
 		}
-		blur[space.SharedBits(s.place, s.directory.Place(e))] += e.Rate()
+		shared := space.SharedBits(s.place, s.directory.Place(e))
+		blur[shared] += e.Rate()
 		if e.Held() != nil {
+			held[shared]++
 			out.keys, out.held = out.keys+float64(e.Held().Plan().N), out.held+1
+		} else if shared >= out.vouched && e.DialFails() == 0 {
+			out.vouched = min(shared+1, space.MaxDepth)
 		}
+	}
+	for shared := space.MaxDepth - 1; shared >= 0; shared-- {
+		held[shared] += held[shared+1]
+	}
+	partial := s.depth > 0 || of.wide
+	for out.vouched < space.MaxDepth && partial && float64(held[out.vouched]+1) < filledTo*math.Ldexp(of.size, -out.vouched) {
+		out.vouched++
 	}
 	for depth, sum := space.MaxDepth, 0.0; depth >= out.vouched; depth-- {
 		if sum += blur[depth]; sum > preciseMatches {

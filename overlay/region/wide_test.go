@@ -42,7 +42,7 @@ func TestFarWiderNamesOthersAsTheyAre(t *testing.T) {
 		return depths
 	}
 	o.usual = 0
-	if d, all := named(), o.vouch(); d["known0"] != 0 || all == 0 && len(d) == 0 {
+	if d, all := named(), o.look(o.surveyed()).vouched; d["known0"] != 0 || all == 0 && len(d) == 0 {
 		t.Errorf("among equals: names %v", d)
 	}
 	o.usual = usual
@@ -61,10 +61,10 @@ func TestFarWiderNamesOthersAsTheyAre(t *testing.T) {
 		}
 	}
 	o.pass()
-	if d := o.vouch(); d == 0 {
+	if d := o.look(o.surveyed()).vouched; d == 0 {
 		t.Error("vouches for everybody, and knows nobody")
 	}
-	if o.usual = 0; o.vouch() != 0 {
+	if o.usual = 0; o.look(o.surveyed()).vouched != 0 {
 		t.Error("among equals it does not vouch for all that it has heard of")
 	}
 }
