@@ -1,8 +1,6 @@
 package exchange
 
 import (
-	"slices"
-
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -71,37 +69,6 @@ func (x *Exchange) Meeting() (out []wire.PeerID) {
 		if l.Heard && x.meets(l) {
 			out = append(out, l.Peer)
 		}
-	}
-	return out
-}
-
-// UsualDepth returns the median depth of the ranges that linked peers want to hear of. It is 0 while fewer than
-// space.Boasters have said hello: a boaster could decide it.
-func (x *Exchange) UsualDepth() int {
-	var depths []int
-	for _, l := range x.links {
-		if l.Heard {
-			depths = append(depths, l.Hello.Depth)
-		}
-	}
-	if len(depths) < space.Boasters {
-		return 0
-	}
-	slices.Sort(depths)
-	return depths[(len(depths)-1)/2]
-}
-
-// Networks returns the numbers of origins in the whole network that linked peers estimate; none from fewer
-// than space.Boasters.
-func (x *Exchange) Networks() []float64 {
-	var out []float64
-	for _, l := range x.links {
-		if l.Heard && l.Hello.Network > 0 {
-			out = append(out, float64(l.Hello.Network))
-		}
-	}
-	if len(out) < space.Boasters {
-		return nil
 	}
 	return out
 }

@@ -111,14 +111,3 @@ func TestWellKnown(t *testing.T) {
 		}
 	}
 }
-
-// TestUsualDepth: what links say of their depths counts from three of them on.
-func TestUsualDepth(t *testing.T) {
-	w := lone(rand.New(rand.NewPCG(1, 9)), 1e7)
-	for i, c := range []struct{ says, usual int }{{7, 0}, {7, 0}, {0, 7}, {0, 0}, {6, 6}, {32, 6}} {
-		w.meet(wire.Hello{Depth: c.says}, wire.PeerID(fmt.Sprint("link", i)))
-		if got := w.x.UsualDepth(); got != c.usual {
-			t.Errorf("after link %d: usual depth %d, want %d", i, got, c.usual)
-		}
-	}
-}

@@ -242,23 +242,26 @@ func (s *Region) ownEstimate() float64 {
 	return min(1+space.Origins(s.place, append(signed, told...)), hearsay*sure)
 }
 
-// wordOfLinks returns the number of origins by the word of the links: at least half of them state atLeast or more, and
-// at least half atMost or less. atLeast is at most boast times our evidence. Both are 0 while few links state a number.
-func (s *Region) wordOfLinks() (atLeast, atMost float64) {
-	all := s.exchange.Networks()
-	if len(all) == 0 {
-		return 0, 0
+// wordOfLinks returns a number by the word of the links: at least half of them state atLeast or more in their hellos,
+// and at least half atMost or less. Both are 0 while few state the number.
+func (s *Region) wordOfLinks(number func(wire.Hello) (n int, stated bool)) (atLeast, atMost float64) {
+	var all []float64
+	for _, l := range s.directory.Links() {
+		if n, stated := number(l.Hello); l.Heard && stated {
+			all = append(all, float64(n))
+		}
 	}
-	atLeast, atMost = space.Median(all)
-	return min(atLeast, boast*max(s.size, float64(s.directory.Origins()))), atMost
+	return space.Median(all)
 }
 
 // reckoned returns the number of origins assumed in the whole network. It is our own estimate, raised to what at least
-// half of the links state. It is lowered to apart times what most of them state at most, as a count of a few places may
-// be a quarter off, unless that is at most half of the estimate. Half of the links cannot move it either way.
+// half of the links state, but to no more than boast times our evidence. It is lowered to apart times what most of them
+// state at most, as a count of a few places may be a quarter off, unless that is at most half of the estimate. Half of
+// the links cannot move it either way.
 func (s *Region) reckoned() float64 {
 	size := s.size
-	atLeast, atMost := s.wordOfLinks()
+	atLeast, atMost := s.wordOfLinks(func(h wire.Hello) (int, bool) { return h.Network, h.Network > 0 })
+	atLeast = min(atLeast, boast*max(s.size, float64(s.directory.Origins())))
 	if atMost > size/2 {
 		size = min(size, float64(apart*atMost))
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/venn-p2p/venn/overlay/space"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // preciseMatches is the largest number of false matches that a key may be expected to have in the precise range.
@@ -29,7 +30,8 @@ type surveyed struct {
 // Survey is to be called about once a second. It forgets old hearsay, and goes through all entries if anything has
 // changed since it last did so: O(entries) after a change.
 func (s *Region) Survey() {
-	s.usual = max(s.depth, s.exchange.UsualDepth())
+	usual, _ := s.wordOfLinks(func(h wire.Hello) (int, bool) { return h.Depth, true })
+	s.usual = max(s.depth, int(usual))
 	s.forgetHearsay()
 	if of := s.surveyed(); of != s.seen.of {
 		s.seen = s.look(of)

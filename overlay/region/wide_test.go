@@ -2,6 +2,7 @@ package region
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -14,6 +15,17 @@ func hears(t *testing.T, o *world, p wire.PeerID, h wire.Hello) {
 	t.Helper()
 	step(t, o, 0, event.LinkOpened{Peer: p})
 	step(t, o, 0, event.HelloReceived{Peer: p, Hello: h})
+}
+
+// TestUsualDepth: what links say of their depths counts from three of them on.
+func TestUsualDepth(t *testing.T) {
+	o := alone(t, rand.New(rand.NewPCG(1, 9)), Config{})
+	for i, c := range []struct{ says, usual int }{{7, 0}, {7, 0}, {0, 7}, {0, 0}, {6, 6}, {32, 6}} {
+		hears(t, o, wire.PeerID(fmt.Sprint("link", i)), wire.Hello{Depth: c.says})
+		if o.Survey(); o.usual != c.usual {
+			t.Errorf("after link %d: usual depth %d, want %d", i, o.usual, c.usual)
+		}
+	}
 }
 
 // TestFarWiderNamesOthersAsTheyAre: a peer whose range is far wider than others names none of them as wide as itself, but

@@ -49,11 +49,14 @@ func distinct(places []Place) []Place {
 	return slices.Compact(places)
 }
 
-// Median returns the lower and the upper middle of the estimates; they are equal if the number of estimates is odd. A
-// minority of liars cannot move it far. It sorts the estimates. It returns 0 if there are none.
+// Voices is the least number of peers whose word counts: of fewer, one liar could decide it.
+const Voices = 3
+
+// Median returns the lower and the upper middle of the estimates of other peers; they are equal if the number of
+// estimates is odd. A minority of liars cannot move it far. It sorts the estimates. It returns 0 for fewer than Voices.
 func Median(estimates []float64) (lower, upper float64) {
 	n := len(estimates)
-	if n == 0 {
+	if n < Voices {
 		return 0, 0
 	}
 	slices.Sort(estimates)
