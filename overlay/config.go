@@ -196,7 +196,7 @@ func (c *Config) directory() directory.Config {
 // declared.
 func (c *Config) exchange(up, down uint64) exchange.Config {
 	return exchange.Config{
-		Self: c.Self, Up: c.Up, Down: c.Down, DeclaredUp: up, DeclaredDown: down, Share: c.Share, Format: c.Format, RunRelative: c.RunRelative,
+		Self: c.Self, Up: c.Up, Down: c.Down, DeclaredUp: up, DeclaredDown: down, Share: c.Share, RunRelative: c.RunRelative,
 		Rand: c.Rand, Limits: c.Limits.Exchange,
 	}
 }

@@ -71,11 +71,24 @@ func (o *Overlay) Origins() int { return o.directory.Origins() }
 // Unrotated returns the number of peers known only by a summary under the previous seed.
 func (o *Overlay) Unrotated() int { return o.directory.Unrotated() }
 
-// Reads returns the newest format that may be written to a linked peer.
-func (o *Overlay) Reads(p wire.PeerID) wire.Format { return o.exchange.Reads(p) }
+// Reads returns the newest format that may be written to a linked peer: the older of its newest format and ours. Before
+// the peer's hello it returns the first format.
+func (o *Overlay) Reads(p wire.PeerID) wire.Format {
+	h, _ := o.directory.Said(p)
+	return min(h.Reads(), o.cfg.Format)
+}
 
 // AllRead reports whether all linked peers that have said hello, at least one, read the newest format.
-func (o *Overlay) AllRead() bool { return o.exchange.AllRead() }
+func (o *Overlay) AllRead() bool {
+	some := false
+	for _, l := range o.directory.Links() {
+		if l.Heard && l.Hello.Reads() < o.cfg.Format {
+			return false
+		}
+		some = some || l.Heard
+	}
+	return some
+}
 
 // OtherSeeds returns the number of linked peers whose summaries are under a seed that is neither the current one nor,
 // during a rotation, the previous one.
@@ -90,10 +103,21 @@ func (o *Overlay) OtherSeeds() (n int) {
 }
 
 // Knowledge is a linked peer and its claims about its directory.
-type Knowledge = exchange.Knowledge
+type Knowledge struct {
+	Peer         wire.PeerID
+	Origins      int     // peers of which the linked peer claims to hold at least a sample
+	FalseMatches float64 // its claimed expected number of false matches of a query
+}
 
 // Knowledge returns the claims of the linked peers that have said hello, in the order of their ids.
-func (o *Overlay) Knowledge() []Knowledge { return o.exchange.Knowledge() }
+func (o *Overlay) Knowledge() (out []Knowledge) {
+	for _, l := range o.directory.Links() {
+		if l.Heard {
+			out = append(out, Knowledge{l.Peer, l.Hello.Origins, l.Hello.FalseMatches})
+		}
+	}
+	return out
+}
 
 // Linked returns the peers with an open connection, sorted.
 func (o *Overlay) Linked() []wire.PeerID {

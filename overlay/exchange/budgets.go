@@ -66,25 +66,6 @@ func (x *Exchange) Rates(p wire.PeerID) (out, in float64) {
 	return l.out.rate, l.inRate
 }
 
-// Reads returns the newest format that may be written to a linked peer: the older of its newest format and ours. Before
-// the peer's hello it returns the first format.
-func (x *Exchange) Reads(p wire.PeerID) wire.Format {
-	h, _ := x.directory.Said(p)
-	return min(h.Reads(), x.cfg.Format)
-}
-
-// AllRead reports whether all linked peers that have said hello, at least one, read the newest format.
-func (x *Exchange) AllRead() bool {
-	some := false
-	for _, l := range x.links {
-		if l.Heard && l.Hello.Reads() < x.cfg.Format {
-			return false
-		}
-		some = some || l.Heard
-	}
-	return some
-}
-
 // Idle reports whether no ask of a peer is outstanding.
 func (x *Exchange) Idle(p wire.PeerID) bool {
 	l := x.link(p)
@@ -103,22 +84,4 @@ func (x *Exchange) OriginsSaid() int {
 		said[i] = l.Hello.Origins
 	}
 	return space.MostSaid(said, x.cfg.Limits.Boasters)
-}
-
-// Knowledge is a linked peer and its claims about its directory.
-type Knowledge struct {
-	Peer         wire.PeerID
-	Origins      int     // peers of which the linked peer claims to hold at least a sample
-	FalseMatches float64 // its claimed expected number of false matches of a query
-}
-
-// Knowledge returns the claims of the linked peers that have said hello, in the order of their ids.
-func (x *Exchange) Knowledge() []Knowledge {
-	var out []Knowledge
-	for _, l := range x.links {
-		if l.Heard {
-			out = append(out, Knowledge{l.Peer, l.Hello.Origins, l.Hello.FalseMatches})
-		}
-	}
-	return out
 }

@@ -67,7 +67,6 @@ type Config struct {
 	Up, Down                 uint64  // assumed rates of our own line, bit/s
 	DeclaredUp, DeclaredDown uint64  // declared rates of our own line, bit/s; 0: not declared
 	Share                    float64 // share of a line's rate that summaries may use, in (0, 1]
-	Format                   wire.Format
 	RunRelative              func(p *summary.Prefix, first, end int, base *summary.Prefix, baseParts int) (summary.Relative, error)
 	Rand                     Rand
 	Limits                   Limits
