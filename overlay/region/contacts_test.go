@@ -38,7 +38,7 @@ func TestSpareRemembered(t *testing.T) {
 	if first(); &w.spare.list[0] != before {
 		t.Error("nothing changed, but all entries were looked at")
 	}
-	for range failedMost {
+	for range beyondChance {
 		w.contacts.Denied(exchange.PlaceOf(p), string(p))
 	}
 	q := first()

@@ -32,10 +32,10 @@ func (s *seeker) asks(p wire.PeerID) {
 }
 
 // due reports whether a peer may be asked now: at once if it was not yet, else after promptTime, until vain reaches
-// failedMost. since is the time of the last question to the peer; 0: none.
+// beyondChance. since is the time of the last question to the peer; 0: none.
 func (s *seeker) due(now time.Duration, p wire.PeerID) (since time.Duration, ok bool) {
 	since = s.last[p]
-	return since, since == 0 || s.vain < failedMost && now-since >= promptTime
+	return since, since == 0 || s.vain < beyondChance && now-since >= promptTime
 }
 
 // seeking reports whether a peer with little room still looks for the peers nearest to it.

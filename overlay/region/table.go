@@ -76,10 +76,11 @@ const (
 	MaxContacts = ContactsEach << space.MaxBits
 	// FarWider is the number of bits by which a far wider range is shorter than that of most peers.
 	FarWider = 3
-	// failedMost is the number of failures in a row after which a peer is given up: one may be chance. A contact is
-	// forgotten after as many unanswered questions. After as many denials of existing holders it is not asked, but keeps
-	// its place until a better one comes, so that it cannot return with a clean record.
-	failedMost = 2
+	// beyondChance is the number of failures of one kind that are not taken for chance. After as many unanswered questions
+	// in a row a contact is forgotten. After as many denials of existing holders it is not asked, but keeps its place until
+	// a better one comes, so that it cannot return with a clean record. After as many questions in a row that brought nobody,
+	// a peer that looks for its range asks nobody twice.
+	beyondChance = 2
 	// deniedOf is the number of right answers of a contact that allow one more denial.
 	deniedOf = 8
 )
@@ -239,7 +240,7 @@ func truth(is bool) int {
 func (c *Contact) faults() int { return int(c.Denials) + int(c.Failed) }
 
 // Refuted reports whether a contact has denied too many existing holders to be asked again.
-func (c *Contact) Refuted() bool { return c.Denials >= failedMost+c.Right/deniedOf }
+func (c *Contact) Refuted() bool { return c.Denials >= beyondChance+c.Right/deniedOf }
 
 func (t *Contacts) tie(c Contact) uint64 {
 	return compare.Mix(uint64(t.self) ^ compare.Mix(uint64(c.Place)))
@@ -346,7 +347,7 @@ func (t *Contacts) remember(c conduct) {
 
 // Failed records that a contact did not answer. After a few failures in a row it is forgotten.
 func (t *Contacts) Failed(at space.Place, peer string) {
-	t.change(at, peer, func(c *Contact) bool { c.Failed++; return c.Failed >= failedMost })
+	t.change(at, peer, func(c *Contact) bool { c.Failed++; return c.Failed >= beyondChance })
 }
 
 // Lacks returns the ranges of a depth, other than ours, that have fewer than want contacts or, with want above 1,

@@ -23,7 +23,7 @@ func (t *Contacts) Check() error {
 		for i, c := range list {
 			want(r.Contains(c.Place) && c.Peer != "", "contact %q at %v is among those of %v", c.Peer, c.Place, r)
 			want(find(list, c.Peer) == i, "contact %q of %v is there twice", c.Peer, r)
-			want(c.Failed < failedMost, "contact %q of %v failed %d times in a row", c.Peer, r, c.Failed)
+			want(c.Failed < beyondChance, "contact %q of %v failed %d times in a row", c.Peer, r, c.Failed)
 		}
 		sorted := slices.Clone(list)
 		t.sort(sorted)

@@ -222,7 +222,7 @@ func TestDenials(t *testing.T) {
 	c.SetDepth(1)
 	liar := Contact{Peer: "liar", Place: 1 << 63, Depth: 1}
 	c.Add(liar)
-	for range failedMost {
+	for range beyondChance {
 		c.Denied(liar.Place, "liar")
 	}
 	c.Add(liar)
@@ -329,7 +329,7 @@ func TestConductIsKept(t *testing.T) {
 			}
 		},
 		"silent": func(c *Contacts, peer Contact) {
-			for range failedMost {
+			for range beyondChance {
 				c.Failed(peer.Place, peer.Peer)
 			}
 		},
