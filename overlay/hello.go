@@ -132,5 +132,12 @@ func (o *Overlay) recordsFor(with exchange.Records) []wire.Record {
 	if with != exchange.SomeRecords {
 		return out
 	}
-	return append(out, o.directory.SomeRecords(wire.MaxHelloRecords/2-len(out), o.exchange.RecordRoom(), exchange.RecordBytes)...)
+	room := o.exchange.RecordRoom()
+	for r := range o.directory.Drawn {
+		if room -= exchange.RecordBytes(r); room < 0 || len(out) == wire.MaxHelloRecords/2 {
+			break
+		}
+		out = append(out, r)
+	}
+	return out
 }

@@ -60,24 +60,6 @@ func (d *Directory) Keep(signed []byte) []byte {
 	return d.cfg.Keep(signed)
 }
 
-// SomeRecords returns up to most records of peers drawn at random, as long as their sizes, in bytes, fit into room.
-func (d *Directory) SomeRecords(most, room int, size func(wire.Record) int) []wire.Record {
-	others := make([]wire.Record, 0, len(d.entries))
-	for _, e := range d.Others() {
-		if e.introducible() {
-			others = append(others, e.Record())
-		}
-	}
-	d.cfg.Rand.Shuffle(len(others), func(i, j int) { others[i], others[j] = others[j], others[i] })
-	n := 0
-	for ; n < min(most, len(others)); n++ {
-		if room -= size(others[n]); room < 0 {
-			break
-		}
-	}
-	return others[:n]
-}
-
 // introducible reports whether the record of an entry is worth passing on.
 func (e *Entry) introducible() bool {
 	return e != nil && e.record != nil && e.dialFails == 0 && !e.Covered()
