@@ -14,13 +14,15 @@ import (
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/venn-p2p/venn/testnet/runs"
 )
 
 // Part selects the peers of a testnet that run in this process, if several processes share the testnet: the peers with
 // number mod Of = I. All parts have the same Config except I, and draw the same from its seed. So each knows all peers,
 // the addresses on which they listen and their queries.
 type Part struct {
-	I, Of int
+	runs.Part
 	// At has the addresses of the parts: HOST:PORT, or several of them, separated by commas, that parts take in turns.
 	// "%d" in an address stands for the part's number, "%03d" for it with three digits. A part listens on the port
 	// for the others, and on the ports above it for its peers, one each. Parts with the same address take consecutive
@@ -33,17 +35,6 @@ const DefaultAt = "127.0.0.1:9400"
 
 // MaxParts is the largest number of parts of a testnet: each asks all others for their progress.
 const MaxParts = 1024
-
-// String returns "I/N"; empty for the zero value.
-func (p Part) String() string {
-	if p.Of == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%d/%d", p.I, p.Of)
-}
-
-// has reports whether a peer is one of the part's.
-func (p Part) has(peer int) bool { return p.Of == 0 || peer%p.Of == p.I }
 
 // peers returns the number of the part's peers in a testnet of the given number of peers.
 func (p Part) peers(all int) int {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/judge"
+	"github.com/venn-p2p/venn/testnet/runs"
 	"github.com/venn-p2p/venn/testnet/sim"
 )
 
@@ -50,7 +51,7 @@ func runParts(t *testing.T, cfg Config, of int, ctx func(i int) context.Context,
 	for i := range of {
 		all.Go(func() {
 			c := cfg
-			c.Part = Part{i, of, at}
+			c.Part = Part{runs.Part{I: i, Of: of}, at}
 			change(i, &c)
 			rep, err := Run(ctx(i), c)
 			if err != nil {
@@ -193,7 +194,7 @@ func newPretend(t *testing.T, at string, state any) *pretend {
 func TestPartRestarted(t *testing.T) {
 	cfg := few(TCP)
 	cfg.Warmup = time.Hour
-	cfg.Part = Part{0, 2, freePorts(t, 12)}
+	cfg.Part = Part{runs.Part{I: 0, Of: 2}, freePorts(t, 12)}
 	r, err := newRun(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -227,7 +228,7 @@ func TestPartLost(t *testing.T) {
 	partLost = time.Second
 	cfg := few(TCP)
 	cfg.Warmup = time.Hour
-	cfg.Part = Part{0, 2, freePorts(t, 12)}
+	cfg.Part = Part{runs.Part{I: 0, Of: 2}, freePorts(t, 12)}
 	r, err := newRun(cfg)
 	if err != nil {
 		t.Fatal(err)
@@ -264,7 +265,7 @@ func TestPatience(t *testing.T) {
 // Parts of other options, and what is no part, are not waited for.
 func TestPartOfAnotherRun(t *testing.T) {
 	cfg := few(TCP)
-	cfg.Part = Part{1, 2, freePorts(t, 12)}
+	cfg.Part = Part{runs.Part{I: 1, Of: 2}, freePorts(t, 12)}
 	newPretend(t, cfg.Part.At, partState{Run: "another", Step: warmedUp})
 	rep, err := Run(t.Context(), cfg)
 	if err != nil || !strings.Contains(rep.Interrupted, "part 0 is lost: it has other options or other data") || rep.Merged || rep.Part != "1/2" {
@@ -280,9 +281,9 @@ func TestPartPeers(t *testing.T) {
 	for _, all := range []int{1, 7, 121} {
 		for _, of := range []int{0, 1, 3, 7} {
 			for i := range max(1, of) {
-				p, here := Part{I: i, Of: of}, 0
+				p, here := Part{Part: runs.Part{I: i, Of: of}}, 0
 				for peer := range all {
-					if p.has(peer) {
+					if p.Has(peer) {
 						here++
 					}
 				}
@@ -300,11 +301,11 @@ func TestPlaces(t *testing.T) {
 		peers int
 		want  string
 	}{
-		{Part{0, 3, "10.0.0.1:9400"}, 10, "10.0.0.1:9400 10.0.0.1:9405 10.0.0.1:9410"},
-		{Part{0, 3, "venn-%d.venn:9400"}, 9, "venn-0.venn:9400 venn-1.venn:9400 venn-2.venn:9400"},
-		{Part{0, 4, "a:1000, b:2000"}, 4, "a:1000 b:2000 a:1002 b:2002"},
-		{Part{0, 2, "node%03d:9%d00"}, 4, "node000:9000 node001:9100"},
-		{Part{0, 2, "[::1]:70"}, 2, "[::1]:70 [::1]:72"},
+		{Part{runs.Part{I: 0, Of: 3}, "10.0.0.1:9400"}, 10, "10.0.0.1:9400 10.0.0.1:9405 10.0.0.1:9410"},
+		{Part{runs.Part{I: 0, Of: 3}, "venn-%d.venn:9400"}, 9, "venn-0.venn:9400 venn-1.venn:9400 venn-2.venn:9400"},
+		{Part{runs.Part{I: 0, Of: 4}, "a:1000, b:2000"}, 4, "a:1000 b:2000 a:1002 b:2002"},
+		{Part{runs.Part{I: 0, Of: 2}, "node%03d:9%d00"}, 4, "node000:9000 node001:9100"},
+		{Part{runs.Part{I: 0, Of: 2}, "[::1]:70"}, 2, "[::1]:70 [::1]:72"},
 	} {
 		all, err := c.part.places(c.peers)
 		if got := strings.Trim(fmt.Sprint(all), "[]"); err != nil || strings.ReplaceAll(got, "[[", "[") != strings.Trim(c.want, "[]") {
@@ -315,14 +316,14 @@ func TestPlaces(t *testing.T) {
 		part  Part
 		peers int
 	}{
-		{Part{0, 5, DefaultAt}, 4},
-		{Part{0, 2, "host"}, 4},
-		{Part{0, 2, ":9400"}, 4},
-		{Part{0, 2, "host:0"}, 4},
-		{Part{0, 2, "host:65536"}, 4},
-		{Part{0, 2, "host:65530"}, 10},
-		{Part{0, 2, "host:9400,"}, 4},
-		{Part{0, 2, "host:%x"}, 4},
+		{Part{runs.Part{I: 0, Of: 5}, DefaultAt}, 4},
+		{Part{runs.Part{I: 0, Of: 2}, "host"}, 4},
+		{Part{runs.Part{I: 0, Of: 2}, ":9400"}, 4},
+		{Part{runs.Part{I: 0, Of: 2}, "host:0"}, 4},
+		{Part{runs.Part{I: 0, Of: 2}, "host:65536"}, 4},
+		{Part{runs.Part{I: 0, Of: 2}, "host:65530"}, 10},
+		{Part{runs.Part{I: 0, Of: 2}, "host:9400,"}, 4},
+		{Part{runs.Part{I: 0, Of: 2}, "host:%x"}, 4},
 	} {
 		if all, err := c.part.places(c.peers); !errors.Is(err, ErrConfig) {
 			t.Errorf("%+v: %v, %v", c.part, all, err)
@@ -332,17 +333,17 @@ func TestPlaces(t *testing.T) {
 
 func TestBadPart(t *testing.T) {
 	for what, cfg := range map[string]Config{
-		"none":     {Part: Part{I: 1}},
-		"too far":  {Part: Part{2, 2, ""}},
-		"negative": {Part: Part{-1, 2, ""}},
-		"too many": {Part: Part{0, MaxParts + 1, ""}},
-		"sim":      {Part: Part{0, 2, ""}, Transport: Sim},
-		"churn":    {Part: Part{0, 2, ""}, Churn: 0.1},
-		"adds":     {Part: Part{0, 2, ""}, Adds: 1},
-		"faulty":   {Part: Part{0, 2, ""}, Faulty: 1},
-		"hold":     {Part: Part{0, 2, ""}, Hold: func(*Report, []Address) {}},
-		"nowhere":  {Part: Part{0, 2, "here"}, Chunk: 1 << 24},
-		"few":      {Part: Part{0, 9, ""}, Peers: 3, Chunk: 1 << 24},
+		"none":     {Part: Part{Part: runs.Part{I: 1}}},
+		"too far":  {Part: Part{runs.Part{I: 2, Of: 2}, ""}},
+		"negative": {Part: Part{runs.Part{I: -1, Of: 2}, ""}},
+		"too many": {Part: Part{runs.Part{I: 0, Of: MaxParts + 1}, ""}},
+		"sim":      {Part: Part{runs.Part{I: 0, Of: 2}, ""}, Transport: Sim},
+		"churn":    {Part: Part{runs.Part{I: 0, Of: 2}, ""}, Churn: 0.1},
+		"adds":     {Part: Part{runs.Part{I: 0, Of: 2}, ""}, Adds: 1},
+		"faulty":   {Part: Part{runs.Part{I: 0, Of: 2}, ""}, Faulty: 1},
+		"hold":     {Part: Part{runs.Part{I: 0, Of: 2}, ""}, Hold: func(*Report, []Address) {}},
+		"nowhere":  {Part: Part{runs.Part{I: 0, Of: 2}, "here"}, Chunk: 1 << 24},
+		"few":      {Part: Part{runs.Part{I: 0, Of: 9}, ""}, Peers: 3, Chunk: 1 << 24},
 	} {
 		if rep, err := Run(t.Context(), cfg); rep != nil || !errors.Is(err, ErrConfig) {
 			t.Errorf("%s: %v, %v", what, rep, err)

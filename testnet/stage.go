@@ -36,7 +36,7 @@ func newStage(cfg Config, p *scenario.Plan) *stage {
 }
 
 // here reports whether a peer is one of this process.
-func (t *stage) here(peer int) bool { return t.cfg.Part.has(peer) }
+func (t *stage) here(peer int) bool { return t.cfg.Part.Has(peer) }
 
 // member returns a peer of this process by its number.
 func (t *stage) member(peer int) *member { return t.members[peer/max(1, t.cfg.Part.Of)] }

@@ -22,12 +22,11 @@ func runThreats(ctx context.Context, c *cli.Command) error {
 	if err := only(c, "experiment run threats", "json", "part", "jobs"); err != nil {
 		return err
 	}
-	part := partOf(c)
 	w, asJSON := output(c), c.Bool("json")
 	e := json.NewEncoder(w)
 	failed := 0
 	rows, err := threats.Run(ctx, threats.Options{
-		Part: func(k int) bool { return part.Of == 0 || k%part.Of == part.I },
+		Part: partOf(c).Has,
 		Done: func(r threats.Row) {
 			if !r.OK {
 				failed++

@@ -103,7 +103,7 @@ func runTestnet(ctx context.Context, c *cli.Command, cfg testnet.Config) error {
 	}
 	cfg.Links, cfg.Transport, cfg.Warmup, cfg.Progress = mix, testnet.Transport(c.String("transport")), warmup(c), tell
 	if part := partOf(c); part.Of > 0 {
-		cfg.Part = testnet.Part{I: part.I, Of: part.Of, At: c.String("at")}
+		cfg.Part = testnet.Part{Part: part, At: c.String("at")}
 	}
 	if names := c.String("strategy"); names != "" {
 		return compareSystems(ctx, c, cfg, show, names)

@@ -145,7 +145,7 @@ func (l *Ledger[T]) Close() {
 // known.
 func (l *Ledger[T]) Todo(k int, run string) bool {
 	_, known := l.Get(run)
-	return !known && l.part.has(k)
+	return !known && l.part.Has(k)
 }
 
 // Each does the runs of the ledger's part whose results are not known, atOnce at a time. It returns all known results
@@ -161,7 +161,7 @@ func Each[T any](ctx context.Context, runs []string, atOnce int, known *Ledger[T
 			found[i] = &f
 			continue
 		}
-		if !known.part.has(i) {
+		if !known.part.Has(i) {
 			continue
 		}
 		g.Go(func() error {

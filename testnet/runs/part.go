@@ -76,8 +76,8 @@ func (p Part) String() string {
 	return fmt.Sprintf("%d/%d", p.I, p.Of)
 }
 
-// has reports whether run k belongs to the part.
-func (p Part) has(k int) bool { return p.Of == 0 || k%p.Of == p.I }
+// Has reports whether run k belongs to the part.
+func (p Part) Has(k int) bool { return p.Of == 0 || k%p.Of == p.I }
 
 // file returns the name of the part's ledger.
 func (p Part) file(experiment string) string {

@@ -145,7 +145,7 @@ func (q *peer) Step(now time.Duration, in strategy.Input) {
 	case strategy.Received:
 		q.receive(now, in.From, in.Message)
 	case strategy.Failed:
-		q.failed(now, in)
+		q.failed(in)
 	}
 	q.work(now)
 }
@@ -271,7 +271,7 @@ func (q *peer) receive(now time.Duration, from strategy.ID, m strategy.Message) 
 	}
 }
 
-func (q *peer) failed(now time.Duration, in strategy.Failed) {
+func (q *peer) failed(in strategy.Failed) {
 	switch in.Message.Body.(type) {
 	case nil:
 		q.link()
