@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/testnet/holdings"
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -23,12 +24,12 @@ type truth struct {
 	plan *scenario.Plan // has the keys
 
 	mu   sync.RWMutex
-	held *sim.Held
+	held *holdings.Now[strategy.ID]
 }
 
 // newTruth returns the truth at the start of a plan.
 func newTruth(p *scenario.Plan) *truth {
-	return &truth{data: p.Data, plan: p, held: sim.NewHeld(p.Data)}
+	return &truth{data: p.Data, plan: p, held: holdings.NewNow(p.Data.Table)}
 }
 
 // key returns a key of the data.
@@ -60,16 +61,14 @@ func (t *truth) holders(key uint32) []strategy.ID {
 
 // fingerprints returns the fingerprints of a peer's keys that are in the data.
 func (t *truth) fingerprints(p strategy.ID) []summary.Fingerprint {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	return t.held.Fingerprints(p)
+	return t.data.Fingerprints(t.collection(p))
 }
 
 // change notes that a peer adds a key of the data, or drops it; false: there was nothing to change.
 func (t *truth) change(p strategy.ID, key uint32, held bool) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.held.Now.Change(p, key, held)
+	return t.held.Change(p, key, held)
 }
 
 // keys is a peer's store of keys, a keystore.Keys: the peer's collection in the truth.

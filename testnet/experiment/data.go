@@ -46,7 +46,7 @@ func loadCollections(path string, peers int, seed uint64) (*collections, error) 
 	}
 	c := &collections{held: held}
 	for p := range peer(held.Peers()) {
-		c.fps = append(c.fps, held.Fingerprints(p))
+		c.fps = append(c.fps, held.Fingerprints(held.Collection(p)))
 	}
 	c.prefixes = sync.OnceValue(c.summarise)
 	return c, nil

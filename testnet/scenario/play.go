@@ -24,7 +24,7 @@ type act struct {
 type stage struct {
 	*Plan
 	online []bool
-	held   *sim.Held
+	held   *holdings.Now[strategy.ID]
 	new    uint32 // next key that nobody holds
 	drawer holdings.Drawer[strategy.ID]
 }
@@ -32,11 +32,11 @@ type stage struct {
 // play draws queries and changes in order of time.
 func (p *Plan) play() error {
 	n := p.Data.Peers()
-	s := &stage{Plan: p, online: make([]bool, n), held: sim.NewHeld(p.Data), new: uint32(p.Held())}
+	s := &stage{Plan: p, online: make([]bool, n), held: holdings.NewNow(p.Data.Table), new: uint32(p.Held())}
 	for i := range s.online {
 		s.online[i] = true
 	}
-	s.drawer = holdings.Drawer[strategy.ID]{Rule: p.Queries.Rule, Exponent: p.Queries.Zipf, Outside: p.Queries.Outside, Held: s.held.Now, Alike: p.Data.Alike}
+	s.drawer = holdings.Drawer[strategy.ID]{Rule: p.Queries.Rule, Exponent: p.Queries.Zipf, Outside: p.Queries.Outside, Held: s.held, Alike: p.Data.Alike}
 	var acts []act
 	for _, m := range p.Script.Moves {
 		acts = append(acts, act{m.At, func(time.Duration) { s.online[m.Peer] = m.Online }})
@@ -96,7 +96,7 @@ func (s *stage) exchange(at time.Duration, p strategy.ID, rng *rand.Rand) {
 }
 
 func (s *stage) change(c sim.Change) {
-	if s.held.Change(c) {
+	if s.held.Change(c.Peer, c.Key, c.Held) {
 		s.Script.Changes = append(s.Script.Changes, c)
 	}
 }

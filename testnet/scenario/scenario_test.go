@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/testnet/holdings"
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -179,7 +180,7 @@ kind = "crowd"
 queries = 20
 over = "2s"
 `))
-	online, held := make([]bool, 60), sim.NewHeld(p.Data)
+	online, held := make([]bool, 60), holdings.NewNow(p.Data.Table)
 	for i := range online {
 		online[i] = true
 	}
@@ -189,7 +190,7 @@ over = "2s"
 			online[moves[0].Peer] = moves[0].Online
 		}
 		for ; len(changes) > 0 && changes[0].At <= q.At; changes = changes[1:] {
-			if !held.Change(changes[0]) {
+			if !held.Change(changes[0].Peer, changes[0].Key, changes[0].Held) {
 				t.Fatalf("%+v changes nothing", changes[0])
 			}
 		}

@@ -62,12 +62,8 @@ func (d *Data) Under(fingerprints []summary.Fingerprint) *Data {
 	return &Data{Table: d.WithKeys(len(fingerprints)), fingerprints: fingerprints, interests: d.interests}
 }
 
-// Fingerprints returns the fingerprints of a peer's collection, in a new slice.
-func (d *Data) Fingerprints(p strategy.ID) []summary.Fingerprint {
-	return d.fingerprintsOf(d.Collection(p))
-}
-
-func (d *Data) fingerprintsOf(keys []uint32) []summary.Fingerprint {
+// Fingerprints returns the fingerprints of keys, in a new slice.
+func (d *Data) Fingerprints(keys []uint32) []summary.Fingerprint {
 	out := make([]summary.Fingerprint, len(keys))
 	for i, k := range keys {
 		out[i] = d.fingerprints[k]

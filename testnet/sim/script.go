@@ -85,7 +85,7 @@ func (s *Sim) stage(until time.Duration) {
 	script, done := &s.cfg.Script, &s.staged
 	for ; done.changes < len(script.Changes) && script.Changes[done.changes].At < until; done.changes++ {
 		c := script.Changes[done.changes]
-		if !s.held.Change(c) {
+		if !s.held.Change(c.Peer, c.Key, c.Held) {
 			continue
 		}
 		s.push(&event{at: c.At, to: c.Peer, kind: changed, msg: strategy.Message{Body: strategy.Changed{Key: s.cfg.Data.Key(c.Key), Held: c.Held}}})

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/testnet/holdings"
 	"github.com/venn-p2p/venn/testnet/strategy"
 	"github.com/venn-p2p/venn/testnet/strategy/links"
 )
@@ -24,8 +26,8 @@ type Sim struct {
 	records []byte // records of the window, for the trace
 	trace   tracer
 	churn   churn
-	asked   int   // number of queries of the script that were queued or left out
-	held    *Held // present collections; they change between windows only
+	asked   int                        // number of queries of the script that were queued or left out
+	held    *holdings.Now[strategy.ID] // present collections; they change between windows only
 	staged  staged
 	tally   tally
 	window  time.Duration // start of the current window
@@ -46,13 +48,13 @@ var ErrPanic = errors.New("sim: panic")
 func New(cfg Config) (*Sim, error) {
 	cfg.defaults()
 	cfg.Topology.defaults()
-	s := &Sim{cfg: cfg, end: cfg.end(), trace: newTracer(cfg.Trace), held: NewHeld(cfg.Data), few: 16}
+	s := &Sim{cfg: cfg, end: cfg.end(), trace: newTracer(cfg.Trace), held: holdings.NewNow(cfg.Data.Table), few: 16}
 	s.rules = links.Of(&cfg.Strategy, cfg.Topology.Degree)
 	s.makeNodes()
 	s.world = strategy.World{
 		Peers: len(s.nodes), Seed: cfg.Seed, Params: cfg.Params, Notes: cfg.Notes,
 		Rates:      cfg.Rates,
-		Collection: s.held.Fingerprints,
+		Collection: func(p strategy.ID) []summary.Fingerprint { return cfg.Data.Fingerprints(s.held.Collection(p)) },
 		Holders:    func(k strategy.Key) []strategy.ID { return s.held.Holders(k.Number) },
 		Online:     func(p strategy.ID) bool { return s.churn.online[p] },
 		Latency:    s.latency,

@@ -40,7 +40,7 @@ func Draw(cfg sim.Config, queries int, churn ...sim.Churn) sim.Config {
 	there := slices.Repeat([]bool{true}, peers)
 	online := func(p strategy.ID) bool { return there[p] }
 	rng, moves := strategy.Random(cfg.Seed, "simtest: queries", 0), cfg.Script.Moves
-	drawer := holdings.Drawer[strategy.ID]{Rule: holdings.Interest, Held: sim.NewHeld(cfg.Data).Now, Alike: cfg.Data.Alike}
+	drawer := holdings.Drawer[strategy.ID]{Rule: holdings.Interest, Held: holdings.NewNow(cfg.Data.Table), Alike: cfg.Data.Alike}
 	for i := range queries {
 		at := cfg.Warmup + time.Duration(float64(asking)*float64(i)/float64(queries))
 		for ; len(moves) > 0 && moves[0].At <= at; moves = moves[1:] {
