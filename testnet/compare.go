@@ -136,9 +136,6 @@ func (c *comparison) run(ctx context.Context, s System) (row SystemRow, err erro
 	if err := t.open(ctx); err != nil {
 		return row, err
 	}
-	if err := t.cast.join(ctx); err != nil {
-		return row, err
-	}
 	row.JoinBytes = float64(t.sent(t.cast.upkeep).bytes) / float64(len(t.members))
 	if err := t.announce(ctx, &row); err != nil {
 		return row, err

@@ -45,9 +45,6 @@ func Stage(ctx context.Context, p *scenario.Plan, s strategy.Strategy, progress 
 	if err := t.open(ctx); err != nil {
 		return nil, err
 	}
-	if err := t.cast.join(ctx); err != nil {
-		return nil, err
-	}
 	t.start()
 	if err := t.cast.begin(ctx, nil); err != nil {
 		return nil, err

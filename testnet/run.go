@@ -139,9 +139,6 @@ func (r *run) peers(ctx context.Context) error {
 	if err := r.open(ctx); err != nil {
 		return err
 	}
-	if err := r.cast.join(ctx); err != nil {
-		return err
-	}
 	if err := r.cast.begin(ctx, nil); err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func (t *stage) progress(p Phase, done, total int) {
 	}
 }
 
-// open opens a host for every peer of this process, and notes the addresses of the others.
+// open opens a host for every peer of this process, notes the addresses of the others, and has the cast join.
 func (t *stage) open(ctx context.Context) error {
 	t.wires = newWires(t.cfg.Transport, &t.roster)
 	t.wires.gate = t.gate
@@ -84,7 +84,10 @@ func (t *stage) open(ctx context.Context) error {
 		t.all = append(t.all, m.info())
 		t.progress(Starting, len(t.members), t.cfg.Part.peers(len(t.plan.Names)))
 	}
-	return t.parts.reach(ctx, hostsListen)
+	if err := t.parts.reach(ctx, hostsListen); err != nil {
+		return err
+	}
+	return t.cast.join(ctx)
 }
 
 // start has time begin: bytes are counted in windows from now on.

@@ -52,7 +52,7 @@ func (s *Scenario) check() (faults []error) {
 	share("strong", s.Strong)
 	fault(s.Strong > 0 && s.Lines[0].Name != strong, "strong", "classes of lines, and a share of strong ones: say one")
 	share("queries.outside", s.Queries.Outside)
-	fault(s.Queries.Outside > 0 && (s.Collections.Data != Clusters || s.Queries.Rule != Interest || s.Queries.Log != ""), "queries.outside", "is of queries by interest, of collections that are made up")
+	fault(s.Queries.Outside > 0 && (s.Collections.Data != Clusters || s.Queries.Rule != holdings.Interest || s.Queries.Log != ""), "queries.outside", "is of queries by interest, of collections that are made up")
 	share("links.rewire", s.Links.Rewire)
 	fault(s.Links.Rewire > 0 && s.Links.Kind != string(sim.SmallWorld), "links.rewire", "is of links of the kind %s", sim.SmallWorld)
 	names := map[string]bool{}

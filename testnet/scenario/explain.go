@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/venn-p2p/venn/testnet/holdings"
 )
 
 // Explain describes the scenario in words, and the draws of its first trial. Errors are those of Plan.
@@ -105,7 +107,7 @@ func (q Queries) explain() string {
 	switch {
 	case q.Log != "":
 		return "the log " + q.Log
-	case q.Rule == Zipf:
+	case q.Rule == holdings.Zipf:
 		return fmt.Sprintf("the rule %s, exponent %v", q.Rule, q.Zipf)
 	}
 	return "the rule " + q.Rule

@@ -278,7 +278,7 @@ func (s *Scenario) defaults() {
 		s.Links.Degree = cmp.Or(s.Links.Degree, 1)
 	}
 	s.Links.Degree = cmp.Or(s.Links.Degree, 8)
-	s.Queries.Rule = cmp.Or(s.Queries.Rule, Interest)
+	s.Queries.Rule = cmp.Or(s.Queries.Rule, holdings.Interest)
 	s.Queries.Number = cmp.Or(s.Queries.Number, 500)
 	s.Queries.Zipf = cmp.Or(s.Queries.Zipf, holdings.ZipfExponent)
 	s.Sessions.Shape = cmp.Or(s.Sessions.Shape, 0.5)
@@ -313,14 +313,6 @@ const (
 const (
 	Clusters = "clusters"
 	Debian   = "debian"
-)
-
-// The rules by which queries are drawn, as package holdings has them.
-const (
-	Interest = holdings.Interest
-	Uniform  = holdings.Uniform
-	Popular  = holdings.Popular
-	Zipf     = holdings.Zipf
 )
 
 // End returns the time at which the last query has ended.
