@@ -51,7 +51,7 @@ func (l *loop) carryOut(e event.Effect) {
 	case routing.Done:
 		l.finish(e.ID, e.Stats, e.Err)
 	case core.Seek:
-		l.seek(e.Record)
+		l.seek(e)
 	case core.MakeTail:
 		l.makeTail()
 	case core.MakeEpoch:

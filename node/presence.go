@@ -12,8 +12,8 @@ import (
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/node/internal/links"
 	"github.com/venn-p2p/venn/node/internal/pipes"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/tails"
-	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 const (
@@ -45,10 +45,12 @@ func (n *Node) goodbye() {
 	time.Sleep(goodbyeFlush)
 }
 
-// seek checks whether a peer whose link was lost can still be reached. If not, the core gets tails.Unreachable.
-func (l *loop) seek(r wire.Record) {
-	p := peer.ID(r.Peer)
-	l.n.parted.note(p, time.Now())
+// seek checks whether a peer can still be reached. If not, the core gets event.Unreachable.
+func (l *loop) seek(s core.Seek) {
+	r, p := s.Record, peer.ID(s.Record.Peer)
+	if s.Lost {
+		l.n.parted.note(p, time.Now())
+	}
 	l.n.tasks.Run(func() {
 		ctx, cancel := context.WithTimeout(l.n.ctx, lostTime)
 		defer cancel()
@@ -58,7 +60,7 @@ func (l *loop) seek(r wire.Record) {
 		}
 		pause(ctx, links.Turn(l.n.host.ID(), p)) // the peer may dial this node, too
 		if gone(ctx, look) && l.n.ctx.Err() == nil {
-			l.n.in.Result(l.n.ctx, tails.Unreachable{Peer: r.Peer})
+			l.n.in.Result(l.n.ctx, event.Unreachable{Peer: r.Peer})
 		}
 	})
 }

@@ -98,7 +98,7 @@ func (r *Router) confirmFailed(id QueryID, p wire.PeerID, here bool) {
 	q, c := r.candidateIn(id, p)
 	if q == nil || c.state != asking {
 		if !here {
-			r.noteFailure(p, r.now, true, true)
+			r.noteFailure(p, r.now, true, false)
 		}
 		return
 	}
@@ -115,7 +115,7 @@ func (r *Router) confirmFailed(id QueryID, p wire.PeerID, here bool) {
 // fail notes that a confirmation brought no answer.
 func (r *Router) fail(q *search, c *candidate) {
 	r.waitFor(q, c, -1)
-	r.noteFailure(c.record.Peer, c.since, true, true)
+	r.noteFailure(c.record.Peer, c.since, true, false)
 	c.state = failed
 	q.conclude(r.now, c.reason, Failed)
 	r.wrongName(q, c)
@@ -153,16 +153,17 @@ func (r *Router) askFailed(id QueryID, p wire.PeerID) {
 	}
 }
 
-// unresponsive notes that a peer gives no sign of life: no query waits for it any more, and none asks it again.
-func (r *Router) unresponsive(in Unresponsive) {
-	r.noteFailure(in.Peer, r.now, true, true)
+// unresponsive notes that a peer gives no sign of life: no query waits for it any more, and none asks it again. gone is
+// set if it was looked for in vain.
+func (r *Router) unresponsive(p wire.PeerID, gone bool) {
+	r.noteFailure(p, r.now, true, gone)
 	for _, id := range slices.Sorted(maps.Keys(r.open)) {
 		q := r.open[id]
 		if q == nil { // the end of another query has ended it
 			continue
 		}
-		waited := r.noAnswer(q, in.Peer)
-		if i, ok := q.index[in.Peer]; ok && q.candidates[i].state == asking {
+		waited := r.noAnswer(q, p)
+		if i, ok := q.index[p]; ok && q.candidates[i].state == asking {
 			c := &q.candidates[i]
 			r.fail(q, c)
 			c.standing, waited = suspect, true

@@ -31,7 +31,7 @@ func (r *Router) note(p wire.PeerID, c conduct) {
 	r.conducts.Add(p, c)
 }
 
-// hears reports whether a failure that others report of a peer can be remembered without forgetting another peer.
+// hears reports whether a peer can be noted as gone without forgetting another: others' word made us look for it.
 func (r *Router) hears(p wire.PeerID) bool {
 	return r.conducts == nil || r.conducts.Len() < maxConducts || r.conducts.Contains(p)
 }

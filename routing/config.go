@@ -97,7 +97,7 @@ type Config struct {
 // Limits bounds what others can make a router believe, ask and remember. Zero values mean the stated defaults.
 type Limits struct {
 	Rest     time.Duration // time for which a peer that failed is not asked; 0: 4 s, so that a healed partition soon shows
-	NameRest time.Duration // the same for a peer known only by name, maybe invented; 0: 1 min. Below 0: none
+	NameRest time.Duration // the same for a peer that is gone, or known only by name, maybe invented; 0: 1 min. Below 0: none
 	Forgive  time.Duration // time after which a peer's last failure no longer counts; 0: 1 h. Below 0: none counts
 	Fade     time.Duration // half-life of a reputation; 0: 5 min
 	Credit   float64       // number added to the right names of each peer; 0: none

@@ -14,21 +14,21 @@ type failure struct {
 	last  time.Duration // when the failure was noted
 	asked time.Duration // when it was asked the question that it did not answer
 	noted bool          // there is a failure
-	sure  bool          // the peer had the full time for an answer; else other peers doubt it, or a query ended meanwhile
-	ours  bool          // this node asked it
+	sure  bool          // the peer had the full time for an answer; else a query ended meanwhile
+	gone  bool          // no connection to it could be made when it was looked for
 }
 
 // noteFailure records that a peer failed to answer a question put at the time asked. sure is set if the peer had the
-// full time for an answer; ours, if this node asked. The peer rests from the question on: from the first of several
-// that were put at a time.
-func (r *Router) noteFailure(p wire.PeerID, asked time.Duration, sure, ours bool) {
-	if !ours && !r.hears(p) {
+// full time for an answer; gone, if it was looked for in vain. The peer rests from the question on: from the first of
+// several that were put at a time.
+func (r *Router) noteFailure(p wire.PeerID, asked time.Duration, sure, gone bool) {
+	if gone && !r.hears(p) {
 		return
 	}
-	c, f := r.conduct(p), failure{last: r.now, asked: asked, noted: true, sure: sure, ours: ours}
+	c, f := r.conduct(p), failure{last: r.now, asked: asked, noted: true, sure: sure, gone: gone}
 	if old, ok := r.failure(p); ok {
-		f.sure, f.ours = sure || old.sure, ours || old.ours
-		if old.sure && old.ours && asked < old.asked+r.cfg.Limits.Rest {
+		f.sure, f.gone = sure || old.sure, gone || old.gone
+		if old.sure && asked < old.asked+r.cfg.Limits.Rest {
 			f.last, f.asked = old.last, old.asked
 		}
 	}
@@ -42,9 +42,13 @@ func (r *Router) failure(p wire.PeerID) (f failure, ok bool) {
 	return f, f.noted && r.now < f.last+r.cfg.Limits.Forgive
 }
 
-// lives notes that a peer has sent an answer or a request: its failure counts no more.
+// lives notes that a peer has sent an answer or a request: its failure counts no more. If it was gone, others may be back
+// with it, as after a partition: from now on they rest no longer than other peers that failed.
 func (r *Router) lives(p wire.PeerID) {
 	if c := r.conduct(p); c.failure.noted {
+		if c.failure.gone {
+			r.returned = r.now
+		}
 		c.failure = failure{}
 		r.note(p, c)
 	}
@@ -54,15 +58,14 @@ func (r *Router) lives(p wire.PeerID) {
 // known by more than its name: it rests no longer than any match.
 func (r *Router) rests(p wire.PeerID) bool {
 	f, ok := r.failure(p)
-	return ok && f.ours && r.now < f.last+r.cfg.Limits.NameRest && !r.view.HasSummary(p)
+	return ok && r.now < f.last+r.cfg.Limits.NameRest && !r.view.HasSummary(p)
 }
 
-// Suspected reports whether a peer has failed to answer, or other peers could not reach it, and it has not answered
-// since.
+// Suspected reports whether a peer has failed to answer, and has not answered since.
 func (r *Router) Suspected(p wire.PeerID) bool { return r.standing(p) != sound }
 
-// standing is the effect of a peer's failures on a query. A report of others, or an answer slower than another peer's,
-// only moves the peer back in the order: busy peers are slow too.
+// standing is the effect of a peer's failures on a query. An answer slower than another peer's only moves the peer back
+// in the order: busy peers are slow too.
 type standing uint8
 
 const (
@@ -79,7 +82,7 @@ func (r *Router) standing(p wire.PeerID) standing {
 		return sound
 	case !f.sure:
 		return doubted
-	case r.now < f.asked+r.cfg.Limits.Rest:
+	case r.now < f.asked+r.cfg.Limits.Rest, f.gone && f.last >= r.returned && r.now < f.last+r.cfg.Limits.NameRest:
 		return resting
 	}
 	return suspect

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -23,6 +24,8 @@ type summarized struct {
 	peers []wire.PeerID
 }
 
+func (s *summarized) Linked() []wire.PeerID { return nil }
+
 func (s *summarized) HasSummary(p wire.PeerID) bool { return slices.Contains(s.peers, p) }
 
 // TestNamesOfKnownPeers: a peer behind a partition that has healed is asked again when others name it, as soon as any
@@ -30,20 +33,20 @@ func (s *summarized) HasSummary(p wire.PeerID) bool { return slices.Contains(s.p
 func TestNamesOfKnownPeers(t *testing.T) {
 	r := limited()
 	r.view.(*summarized).peers = []wire.PeerID{"known"}
-	r.noteFailure("known", r.now, true, true)
-	r.noteFailure("a name", r.now, true, true)
+	r.noteFailure("known", r.now, true, false)
+	r.noteFailure("a name", r.now, true, false)
 	if r.now = r.cfg.Limits.Rest; r.standing("known") != suspect || r.rests("known") || !r.rests("a name") {
 		t.Errorf("the known one is %v and rests: %v; the name rests: %v", r.standing("known"), r.rests("known"), r.rests("a name"))
 	}
 }
 
-// TestDoubtsMakeRoom: what others doubt does not push out what failed to answer us.
-func TestDoubtsMakeRoom(t *testing.T) {
+// TestGoneMakeRoom: a peer looked for on others' word does not push out one that failed to answer us.
+func TestGoneMakeRoom(t *testing.T) {
 	r := limited()
-	r.noteFailure("dead", r.now, true, true)
+	r.noteFailure("dead", r.now, true, false)
 	r.now = 1
 	for i := range 2 * maxConducts {
-		r.Step(1, event.Doubted{Peer: wire.PeerID(fmt.Sprint(i))})
+		r.Step(1, event.Unreachable{Peer: wire.PeerID(fmt.Sprint(i))})
 	}
 	if f, ok := r.failure("dead"); !ok || !f.sure || r.conducts.Len() > maxConducts {
 		t.Errorf("%v, %v, of %d", f, ok, r.conducts.Len())
@@ -56,7 +59,7 @@ func TestRests(t *testing.T) {
 	r := limited()
 	for i := range 3 {
 		begun := r.now
-		r.noteFailure("p", r.now, true, true)
+		r.noteFailure("p", r.now, true, false)
 		for _, c := range []struct {
 			after time.Duration
 			want  standing
@@ -76,16 +79,43 @@ func TestRests(t *testing.T) {
 	}
 }
 
+// TestGone: a peer looked for in vain rests for a minute, or until another such peer is back: after a partition, all are.
+// A link's word that one is back has the same effect, but that peer is not taken for sound: the word may be a lie.
+func TestGone(t *testing.T) {
+	for _, c := range []struct {
+		back         event.Input
+		after        time.Duration
+		gone, others standing
+	}{
+		{nil, time.Minute - 1, resting, resting},
+		{nil, time.Minute, suspect, suspect},
+		{Alive{Peer: "gone"}, agenda.Attempt, sound, suspect},
+		{event.Returned{Peer: "gone"}, agenda.Attempt, suspect, suspect},
+		{Alive{Peer: "stranger"}, agenda.Attempt, resting, resting},
+		{event.Returned{Peer: "stranger"}, agenda.Attempt, resting, resting},
+	} {
+		r := limited()
+		r.Step(0, event.Unreachable{Peer: "gone"})
+		r.Step(0, event.Unreachable{Peer: "another"})
+		if c.back != nil {
+			r.Step(1, c.back)
+		}
+		if r.now = c.after; r.standing("gone") != c.gone || r.standing("another") != c.others {
+			t.Errorf("%v later, with %v: the standing is %v, the other's %v", c.after, c.back, r.standing("gone"), r.standing("another"))
+		}
+	}
+}
+
 // TestLateFailureProlongsNoRest: a dial that began before a rest, or in its midst, fails. The rest is no longer for that:
 // a peer behind a partition that heals is asked again within one rest from when it was last found silent.
 func TestLateFailureProlongsNoRest(t *testing.T) {
 	r := limited()
 	for range 2 {
 		begun := r.now
-		r.noteFailure("p", r.now, true, true)
+		r.noteFailure("p", r.now, true, false)
 		for _, asked := range []time.Duration{begun - 1, begun, begun + r.cfg.Limits.Rest - 1} {
 			r.now = begun + r.cfg.Limits.Rest - 1
-			r.noteFailure("p", asked, true, true)
+			r.noteFailure("p", asked, true, false)
 			if r.now++; r.standing("p") != suspect {
 				t.Errorf("standing %v at the end of a rest in which a question of %v failed, too", r.standing("p"), asked-begun)
 			}

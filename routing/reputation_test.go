@@ -9,16 +9,16 @@ import (
 )
 
 // TestConductNotedLastStays: of more peers than are remembered, those noted last stay, with both sides of their conduct.
-// What others only say of peers takes no place of theirs.
+// Peers looked for on the word of others take no place of theirs.
 func TestConductNotedLastStays(t *testing.T) {
 	r := limited()
 	for i := range maxConducts {
 		r.weigh(wire.PeerID(fmt.Sprint("known ", i)), 2, 1)
 	}
-	r.noteFailure("known 0", r.now, true, true)
+	r.noteFailure("known 0", r.now, true, false)
 	r.weigh("new", 0, 1)
-	r.noteFailure("doubted", r.now, false, false)
-	for p, want := range map[wire.PeerID]bool{"known 0": true, "known 1": false, "known 2": true, "new": true, "doubted": false} {
+	r.noteFailure("gone", r.now, true, true)
+	for p, want := range map[wire.PeerID]bool{"known 0": true, "known 1": false, "known 2": true, "new": true, "gone": false} {
 		if c := r.conduct(p); (c != conduct{}) != want {
 			t.Errorf("%q: %+v, want some: %v", p, c, want)
 		}

@@ -2,6 +2,7 @@ package routing
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
@@ -21,6 +22,7 @@ type Router struct {
 	prior match.Prior
 
 	now      time.Duration
+	returned time.Duration       // when a peer that was gone was last heard of again
 	open     map[QueryID]*search // own queries and those that serve a request
 	timers   timers
 	woken    time.Duration       // time of the Wake in force; negative: none
@@ -65,16 +67,20 @@ func (r *Router) Step(now time.Duration, in event.Input) []event.Effect {
 		r.asked(in)
 	case event.Answered:
 		r.answered(in)
-	case event.Doubted:
-		if _, ok := r.failure(in.Peer); !ok {
-			r.noteFailure(in.Peer, r.now, false, false)
+	case event.Unreachable:
+		if _, linked := slices.BinarySearch(r.view.Linked(), in.Peer); !linked {
+			r.unresponsive(in.Peer, true)
+		}
+	case event.Returned:
+		if f, ok := r.failure(in.Peer); ok && f.gone {
+			r.returned = r.now
 		}
 	case event.HelloReceived:
 		r.lives(in.Peer)
 	case Alive:
 		r.lives(in.Peer)
 	case Unresponsive:
-		r.unresponsive(in)
+		r.unresponsive(in.Peer, false)
 	case event.ContactsNamed:
 		r.contactsNamed(in)
 	case event.Tick:
@@ -215,7 +221,7 @@ func (r *Router) end(q *search, why End) {
 		}
 		r.waitFor(q, c, -1)
 		if again := c.standing >= suspect; again || r.now >= c.since+r.cfg.HedgeAfter {
-			r.noteFailure(c.record.Peer, c.since, again, true)
+			r.noteFailure(c.record.Peer, c.since, again, false)
 		}
 	}
 	if q.serves != nil {

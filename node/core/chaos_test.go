@@ -97,7 +97,7 @@ func beside(rng *rand.Rand, m *Machine, c *overlaylab.Chaos, now time.Duration) 
 		}
 		return in
 	case 6:
-		return []event.Input{event.Lost{Peer: peer(), Tails: true}, tails.Unreachable{Peer: peer()}, tails.Leaving{}}[min(rng.IntN(50), 2)%3]
+		return []event.Input{event.Lost{Peer: peer(), Tails: true}, event.Unreachable{Peer: peer()}, tails.Leaving{}}[min(rng.IntN(50), 2)%3]
 	}
 	return event.Tick{}
 }

@@ -9,14 +9,16 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// TestLinkLost: a peer that has few links looks for one that it lost, unless it ended the link itself.
+// TestLinkLost: a peer that has few links looks for one that it lost, unless it ended the link itself, and for one that
+// others say is gone.
 func TestLinkLost(t *testing.T) {
 	for name, c := range map[string]struct {
 		end   event.Input
 		seeks bool
 	}{
-		"lost":  {LinkLost{"p"}, true},
-		"ended": {event.LinkClosed{Peer: "p"}, false},
+		"lost":    {LinkLost{"p"}, true},
+		"ended":   {event.LinkClosed{Peer: "p"}, false},
+		"doubted": {event.Doubted{Peer: "p"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := newAnnouncing(t, 10, Config{Overlay: overlay.Config{

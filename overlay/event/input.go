@@ -98,9 +98,16 @@ type Lost struct {
 	Tails bool // only tails were lost
 }
 
-// Doubted means that a linked peer claims that it could not reach Peer. Peer may be gone, or the claim may be a lie.
-// Searches ask Peer last until it answers.
+// Doubted means that a linked peer claims that it could not reach Peer. Peer may be gone, or the claim may be a lie: the
+// core looks for it (core.Seek).
 type Doubted struct{ Peer wire.PeerID }
+
+// Unreachable means that no connection to a peer could be made when the core looked for it.
+type Unreachable struct{ Peer wire.PeerID }
+
+// Returned means that a link takes back that it could not reach Peer. Others may be back, too, as after a partition. If
+// it is a lie, searches ask in vain.
+type Returned struct{ Peer wire.PeerID }
 
 // Outcome counts confirmations by a peer: keys that it held, and keys that its summary matched but that it did not
 // hold.
@@ -130,7 +137,9 @@ func (PartsReceived) For() Machines     { return Overlay }
 func (DialFailed) For() Machines        { return Overlay }
 func (Charged) For() Machines           { return Overlay }
 func (Lost) For() Machines              { return Overlay | Tails }
-func (Doubted) For() Machines           { return Routing }
+func (Doubted) For() Machines           { return Core }
+func (Unreachable) For() Machines       { return Tails | Routing }
+func (Returned) For() Machines          { return Routing }
 func (Outcome) For() Machines           { return Overlay }
 func (RoundTrip) For() Machines         { return Overlay }
 func (Learned) For() Machines           { return Tails | Driver }

@@ -14,9 +14,6 @@ type Changed struct{ Added, Removed []summary.Fingerprint }
 // Leaving means that the node is about to close. The machine informs its links.
 type Leaving struct{}
 
-// Unreachable means that the connection with a linked peer was lost, and another could not be made.
-type Unreachable struct{ Peer wire.PeerID }
-
 // Outdated means that the knowledge of a linked peer was too old to replace a question. The peer is asked for the state
 // of its tails. It then repeats the state after short pauses, which double.
 type Outdated struct{ Peer wire.PeerID }
@@ -29,11 +26,10 @@ type Received struct {
 	Opened bool          // the driver has verified the signatures: one that Verify still does not know is bad
 }
 
-func (Changed) For() event.Machines     { return event.Tails | event.Core }
-func (Leaving) For() event.Machines     { return event.Tails }
-func (Unreachable) For() event.Machines { return event.Tails }
-func (Outdated) For() event.Machines    { return event.Tails }
-func (Received) For() event.Machines    { return event.Tails }
+func (Changed) For() event.Machines  { return event.Tails | event.Core }
+func (Leaving) For() event.Machines  { return event.Tails }
+func (Outdated) For() event.Machines { return event.Tails }
+func (Received) For() event.Machines { return event.Tails }
 
 // Send sends a message to a linked peer. Bytes is its approximate size on the wire.
 type Send struct {

@@ -43,6 +43,7 @@ type link struct {
 type position struct {
 	epoch  summary.Epoch
 	told   time.Duration // when our position was last sent to it
+	gone   time.Duration // when it last said that it cannot reach the origin; 0: it did not, or took that back
 	number uint32
 	direct bool // it is linked with the origin
 	fed    bool // another peer feeds it

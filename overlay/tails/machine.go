@@ -156,7 +156,7 @@ func (m *Machine) Step(now time.Duration, in event.Input) []event.Effect {
 		m.lost(in.Peer)
 	case Leaving:
 		m.leave()
-	case Unreachable:
+	case event.Unreachable:
 		m.unreachable(in.Peer)
 	case Outdated:
 		m.outdated(in.Peer)
@@ -411,6 +411,9 @@ func (m *Machine) about(l *link, o *origin, it wire.TailItem, sure, opened bool)
 			l.enqueue(o.tag, push, m.now)
 		}
 		return
+	}
+	if sure && !it.Left {
+		m.takesBack(l, o)
 	}
 	before, how := o.number(), done
 	if it.Number > before && m.now >= o.waits {

@@ -639,24 +639,36 @@ func TestGoodbye(t *testing.T) {
 }
 
 // TestUnreachable lets a peer say that it cannot reach another. Its links hear so once, and those linked with the other
-// don't believe it.
+// don't believe it. Who finds the same tells only links that have not said so. Once they are linked, it takes that back.
 func TestUnreachable(t *testing.T) {
 	n := acquainted(t, "a b c d dead", "a-b b-c c-a c-d dead-d")
 	n.run(time.Second)
 	n.trace.Reset()
-	n.peers["a"].step(tails.Unreachable{Peer: "dead"})
+	n.peers["a"].step(event.Unreachable{Peer: "dead"})
 	n.run(n.now + 3*time.Second)
-	if got := strings.Count(n.trace.String(), "  event.Doubted {dead}"); got != 3 {
-		t.Errorf("%d peers doubt, want a, b and c", got)
+	if got := strings.Count(n.trace.String(), "  event.Doubted {dead}"); got != 2 {
+		t.Errorf("%d peers look for it, want b and c", got)
 	}
-	n.peers["a"].step(tails.Unreachable{Peer: "dead"})
-	if got := strings.Count(n.trace.String(), "  event.Doubted {dead}"); got != 3 {
-		t.Errorf("it was told again at once: %d", got)
+	var told []string
+	n.watch = func(from, to wire.PeerID, it wire.TailItem) {
+		if it.Left {
+			told = append(told, fmt.Sprint(from, to))
+		}
+	}
+	n.peers["a"].step(event.Unreachable{Peer: "dead"})
+	n.peers["b"].step(event.Unreachable{Peer: "dead"})
+	n.run(n.now + 3*time.Second)
+	if !slices.Equal(told, []string{"bc"}) {
+		t.Errorf("told: %v, want b to tell c", told)
+	}
+	n.link("a", "dead")
+	n.run(n.now + 3*time.Second)
+	if got := strings.Count(n.trace.String(), "  event.Returned {dead}"); got != 2 {
+		t.Errorf("%d peers hear that it is back, want b and c", got)
 	}
 }
 
-// TestFlapping: a peer that comes and goes has its links told once a minute that it is gone. The one that it was linked
-// with doubts it each time, and knows at once that it is back.
+// TestFlapping: a peer that comes and goes has its links told once a minute that it is gone, and once that it is back.
 func TestFlapping(t *testing.T) {
 	n := newLine(t)
 	words, b := 0, n.peers["b"]
@@ -673,7 +685,7 @@ func TestFlapping(t *testing.T) {
 		if !b.machine.Left("a") {
 			t.Error("b does not know that a left")
 		}
-		b.step(tails.Unreachable{Peer: "a"})
+		b.step(event.Unreachable{Peer: "a"})
 		n.run(n.now + time.Second)
 		n.link("a", "b")
 		if b.machine.Left("a") {
@@ -687,8 +699,10 @@ func TestFlapping(t *testing.T) {
 	if words != 1 {
 		t.Errorf("c heard %d times in half a minute that a is gone", words)
 	}
-	if got := strings.Count(n.trace.String(), "  event.Doubted {a}"); got != 6 {
-		t.Errorf("%d doubts of a, want five of b and one of c", got)
+	for _, what := range []string{"Doubted", "Returned"} {
+		if got := strings.Count(n.trace.String(), "  event."+what+" {a}"); got != 1 {
+			t.Errorf("%s: %d times, want once, by c", what, got)
+		}
 	}
 	n.run(n.now + time.Minute)
 	if cycle(); words != 2 {
@@ -696,8 +710,7 @@ func TestFlapping(t *testing.T) {
 	}
 }
 
-// TestLyingDoubts: a link that says of many that it cannot reach them is believed of a few, and its word goes no
-// further.
+// TestLyingDoubts: a link that says of many that it cannot reach them has a few looked for, and its word goes no further.
 func TestLyingDoubts(t *testing.T) {
 	n := acquainted(t, "a b liar v0 v1 v2 v3 v4 v5 v6 v7 v8 v9", "liar-a a-b")
 	n.run(time.Second)
@@ -711,10 +724,10 @@ func TestLyingDoubts(t *testing.T) {
 	if got := strings.Count(n.trace.String(), "  event.Doubted"); got != 8 {
 		t.Errorf("%d doubts, want 8", got)
 	}
-	n.peers["a"].step(tails.Unreachable{Peer: "v0"})
+	n.peers["a"].step(event.Unreachable{Peer: "v0"})
 	n.run(n.now + time.Second)
-	if got := strings.Count(n.trace.String(), "  event.Doubted {v0}"); got != 4 {
-		t.Errorf("%d doubts of v0, want that of the lie and those of a and its two links", got)
+	if got := strings.Count(n.trace.String(), "  event.Doubted {v0}"); got != 2 {
+		t.Errorf("%d doubts of v0, want that of the lie and that of b", got)
 	}
 }
 

@@ -28,6 +28,7 @@ type origin struct {
 	state   map[summary.Fingerprint]bool // sum of chain, see fold
 	doubt   time.Duration                // when this node or a link last could not reach it
 	told    time.Duration                // when this node last told links that it cannot reach the origin
+	lost    bool                         // links were told so, and not yet that it is back
 	recent  float64                      // tails that came, less tailsPerSecond for each second since
 	counted time.Duration                // when recent was last brought up to date
 	waits   time.Duration                // its tails are refused before then

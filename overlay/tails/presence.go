@@ -21,35 +21,33 @@ func (m *Machine) leave() {
 	}
 }
 
-// unreachable tells all links that a peer cannot be reached.
+// unreachable tells links that a peer cannot be reached, unless they heard that recently or said so themselves.
 func (m *Machine) unreachable(p wire.PeerID) {
 	o := m.of(p)
 	if o == nil || m.link(p) != nil {
 		return
 	}
-	m.pass(o)
-}
-
-// pass tells all links that an origin cannot be reached, unless they heard that recently.
-func (m *Machine) pass(o *origin) {
-	late := o.told > 0 && m.now < o.told+agenda.Seldom
-	if late && o.doubt > 0 {
-		return
-	}
 	o.doubt = max(m.now, 1)
-	m.emit(event.Doubted{Peer: o.peer})
-	if late {
+	if o.told > 0 && m.now < o.told+agenda.Seldom {
 		return
 	}
-	o.told = o.doubt
+	o.told, o.lost = o.doubt, true
 	for _, l := range m.links {
-		l.enqueue(o.tag, gone, 0)
+		if said := l.known[o.tag].gone; said == 0 || m.now >= said+agenda.Seldom {
+			l.enqueue(o.tag, gone, 0)
+		}
 	}
 }
 
-// hear notes that a link cannot reach an origin. If we are linked with it, we know better. The word is not passed on:
-// it may be a lie.
+// hear notes that a link cannot reach an origin. If we are linked with it, we know better. Otherwise this node looks for
+// it, because the word may be a lie. If it finds nobody, it tells its links in turn.
 func (m *Machine) hear(l *link, o *origin) {
+	pos := l.known[o.tag]
+	pos.gone = max(m.now, 1)
+	l.know(o.tag, pos)
+	if d, ok := l.due[o.tag]; ok && d.how == gone {
+		delete(l.due, o.tag)
+	}
 	if m.link(o.peer) != nil || o.doubt > 0 && m.now < o.doubt+agenda.Seldom {
 		return
 	}
@@ -64,13 +62,30 @@ func (m *Machine) hear(l *link, o *origin) {
 	m.emit(event.Doubted{Peer: o.peer})
 }
 
-// back notes that a peer is linked again. The time at which links heard that it was gone stays noted: otherwise a peer
-// that comes and goes would make its links send word of it each time.
+// back notes that a peer is linked again, and tells the links that heard that it was gone. The time at which they heard
+// so stays noted: otherwise a peer that comes and goes would make its links send word of it each time.
 func (m *Machine) back(p wire.PeerID) {
 	if o := m.of(p); o != nil && (o.left || o.doubt > 0) {
 		m.leaves(o, false)
 		o.doubt = 0
+		if o.lost {
+			o.lost = false
+			for _, l := range m.links {
+				l.enqueue(o.tag, ask, m.now)
+			}
+		}
 	}
+}
+
+// takesBack notes that a link speaks again of an origin that it could not reach: they are linked again.
+func (m *Machine) takesBack(l *link, o *origin) {
+	pos := l.known[o.tag]
+	if pos.gone == 0 {
+		return
+	}
+	pos.gone = 0
+	l.know(o.tag, pos)
+	m.emit(event.Returned{Peer: o.peer})
 }
 
 // leaves notes whether an origin has said that it leaves.

@@ -312,6 +312,6 @@ func (v *node) failed(now time.Duration, in strategy.Failed) {
 	case question:
 		v.answered(now, answer{number: b.number}, 0)
 	case knock:
-		v.step(now, tails.Unreachable{Peer: p})
+		v.step(now, event.Unreachable{Peer: p})
 	}
 }
