@@ -22,11 +22,12 @@ type times struct {
 	origin time.Duration // time without bytes after which any source is given up, or the origin's answer to anything
 	gather time.Duration // pause after a small read, so that the small pieces of a slow line become one
 	busy   time.Duration // longest sum of waits for a peer without room, or for an origin that breaks off
+	piece  time.Duration // longest time until a receiver takes a piece, and until a peer has sent a request
 }
 
 var defaultTimes = times{
 	lookup: 80 * time.Millisecond, answer: 400 * time.Millisecond, silent: 400 * time.Millisecond, slow: 5 * time.Second,
-	late: 2 * time.Second, origin: 30 * time.Second, gather: 4 * time.Millisecond, busy: 3 * time.Second,
+	late: 2 * time.Second, origin: 30 * time.Second, gather: 4 * time.Millisecond, busy: 3 * time.Second, piece: 30 * time.Second,
 }
 
 const (

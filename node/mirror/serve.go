@@ -18,20 +18,20 @@ import (
 
 // Limits of serving clients and peers.
 const (
-	maxClients   = 512              // requests of all clients at once
-	maxServed    = 128              // requests of all peers at once
-	busyServed   = 32               // requests of peers at once; with more, this mirror reports itself busy
-	writeTimeout = 30 * time.Second // longest time until the receiver takes a piece
+	maxClients = 512 // requests of all clients at once
+	maxServed  = 128 // requests of all peers at once
+	busyServed = 32  // requests of peers at once; with more, this mirror reports itself busy
 )
 
-// servePeers answers peers until the mirror is closed.
+// servePeers answers peers until the mirror is closed. The time for writing moves with each piece (paced).
 func (m *Mirror) servePeers() error {
 	l, err := gostream.Listen(m.cfg.Host, m.protocol())
 	if err != nil {
 		return err
 	}
 	s := &http.Server{
-		Handler: http.HandlerFunc(m.servePeer), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: maxHeaders,
+		Handler:     http.HandlerFunc(m.servePeer),
+		ReadTimeout: m.times.piece, WriteTimeout: m.times.piece, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: maxHeaders,
 		BaseContext: func(net.Listener) context.Context { return m.ctx }, ErrorLog: slog.NewLogLogger(m.log.Handler(), slog.LevelDebug),
 	}
 	m.tasks.Run(func() {
@@ -128,16 +128,17 @@ func (m *Mirror) send(w http.ResponseWriter, r *http.Request, content io.ReadSee
 	http.ServeContent(m.paced(w, r, toPeers), r, "", time.Time{}, content)
 }
 
-// paced returns a writer that gives the receiver writeTimeout for each piece, and counts the bytes. It ends with the
+// paced returns a writer that gives the receiver times.piece for each piece, and counts the bytes. It ends with the
 // request. It flushes each piece: the receiver gets all bytes that are there, before the rest has come.
 func (m *Mirror) paced(w http.ResponseWriter, r *http.Request, to flow) http.ResponseWriter {
-	return &paced{w, r.Context(), http.NewResponseController(w), func(n int) { m.count(to, int64(n)) }}
+	return &paced{w, r.Context(), http.NewResponseController(w), m.times.piece, func(n int) { m.count(to, int64(n)) }}
 }
 
 type paced struct {
 	http.ResponseWriter
 	ctx     context.Context
 	control *http.ResponseController
+	each    time.Duration
 	count   func(int)
 }
 
@@ -145,7 +146,7 @@ func (p *paced) Write(b []byte) (int, error) {
 	if err := p.ctx.Err(); err != nil {
 		return 0, err
 	}
-	_ = p.control.SetWriteDeadline(time.Now().Add(writeTimeout))
+	_ = p.control.SetWriteDeadline(time.Now().Add(p.each))
 	n, err := p.ResponseWriter.Write(b)
 	p.count(n)
 	return n, errors.Join(err, p.control.Flush())
