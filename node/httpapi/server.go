@@ -223,14 +223,12 @@ func (a *api) ready(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, map[string]any{"ready": true, "peers": s.Links})
 }
 
-// enter takes a place for a request; nil: there is none. evict is called when the place goes to an address group, or
-// an address in it, that has fewer places.
-func (a *api) enter(r *http.Request, evict func()) *admission.Slot {
-	who := admission.Principal{Peer: r.RemoteAddr} // all clients of a unix socket are one
+// Principal returns a request's client: its address, and the group of that. All clients of a unix socket are one.
+func Principal(r *http.Request) admission.Principal {
 	if at, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
-		who = admission.Principal{Peer: at.Addr().String(), Group: admission.Group(at.Addr().AsSlice())}
+		return admission.Principal{Peer: at.Addr().String(), Group: admission.Group(at.Addr().AsSlice())}
 	}
-	return a.slots.Take(who, evict)
+	return admission.Principal{Peer: r.RemoteAddr}
 }
 
 // limited limits a handler's time and number of requests, and the size of a request. It answers the handler's error.
@@ -238,7 +236,7 @@ func (a *api) limited(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()
-		place := a.enter(r, cancel)
+		place := a.slots.Take(Principal(r), cancel)
 		if place == nil {
 			a.refused.Inc()
 			a.fail(w, r, fault{http.StatusServiceUnavailable, fmt.Errorf("%d requests at once are served already", a.MaxRequests)})

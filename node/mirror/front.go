@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"oras.land/oras-go/v2/registry/remote/auth"
+
+	"github.com/venn-p2p/venn/node/httpapi"
 )
 
 // Bounds of Mirror.open.
@@ -60,12 +62,13 @@ func (m *Mirror) Handler() http.Handler {
 			w.Header().Set("Allow", "GET, HEAD")
 			http.Error(w, "mirror: only GET and HEAD", http.StatusMethodNotAllowed)
 		default:
-			if !m.clients.TryAcquire(1) {
+			r, leave := enter(m.clients, httpapi.Principal(r), r)
+			if r == nil {
 				w.Header().Set("Retry-After", busyAgain)
 				http.Error(w, "mirror: too many requests at once", http.StatusServiceUnavailable)
 				return
 			}
-			defer m.clients.Release(1)
+			defer leave()
 			q := &request{Mirror: m, w: w, r: r, base: m.origins[kind][0], path: path, named: named{name: kind + "/" + path}}
 			err := q.answer(describe)
 			if errors.Is(err, errDisk) {

@@ -15,7 +15,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/sync/semaphore"
 	"golang.org/x/sync/singleflight"
 
 	"github.com/venn-p2p/venn/node/internal/tasks"
@@ -56,8 +55,8 @@ type Mirror struct {
 	probes  *http.Transport // transport for questions to peers, which do not wait for transfers
 	web     *http.Client    // client for origins
 	origins origins
-	clients *semaphore.Weighted
-	served  *admission.Slots
+	clients *admission.Slots // places of clients' requests
+	served  *admission.Slots // places of peers' requests
 	blamed  *expirable.LRU[peer.ID, int]
 	open    *expirable.LRU[string, bool] // whether the origin gives the content of a name to everybody
 	asked   singleflight.Group           // names that the origin is asked for now
@@ -83,7 +82,7 @@ func newMirror(cfg Config, t times) (*Mirror, error) {
 	}
 	m := &Mirror{
 		cfg: cfg, log: cmp.Or(cfg.Log, slog.Default()), times: t, flights: make(map[Sum]*flight), origins: origins,
-		clients: semaphore.NewWeighted(maxClients), served: admission.NewSlots(maxServed),
+		clients: admission.NewSlots(maxClients), served: admission.NewSlots(maxServed),
 		blamed: expirable.NewLRU[peer.ID, int](maxBlamed, nil, blameTime),
 		open:   expirable.NewLRU[string, bool](maxOpen, nil, openTime),
 	}

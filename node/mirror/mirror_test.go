@@ -20,9 +20,9 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
-	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/test"
-	"golang.org/x/sync/semaphore"
+
+	"github.com/venn-p2p/venn/overlay/admission"
 )
 
 const blobs = "/v2/some/image/blobs/"
@@ -868,7 +868,7 @@ func TestClientsAreBounded(t *testing.T) {
 		return false
 	}
 	p := b.start(t, Upstream{OCI: []string{o.URL}})
-	p.clients = semaphore.NewWeighted(1)
+	p.clients = admission.NewSlots(1)
 	first := make(chan answer)
 	go func() { first <- get(t, p.url+blobs+digest) }()
 	<-asked
@@ -892,31 +892,46 @@ func (s *stuck) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestPeersLeavePlaces: eight identities take all that they can, and another peer is served.
-func TestPeersLeavePlaces(t *testing.T) {
+// TestPlacesAreShared: eight peers, or eight addresses of one group, take all places that they can, and receive nothing.
+// Another one is served.
+func TestPlacesAreShared(t *testing.T) {
 	o, b := newRegistry(t), newBoard()
 	content := some(1000, 18)
-	digest, _ := o.add(content)
+	digest, sum := o.add(content)
 	p := b.start(t, Upstream{OCI: []string{o.URL}})
 	get(t, p.url+blobs+digest).is(t, content)
-	ask := func(w http.ResponseWriter, from peer.ID) {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/"+strings.Replace(digest, ":", "-", 1), nil)
-		r.RemoteAddr = from.String()
-		p.servePeer(w, r)
-	}
-	ended := make(chan struct{})
-	var wg sync.WaitGroup
-	defer wg.Wait()
-	defer close(ended)
-	for range 8 {
-		from := test.RandPeerIDFatal(t)
-		for range 2 * maxServed / 8 {
-			wg.Go(func() { ask(&stuck{*httptest.NewRecorder(), ended}, from) })
-		}
-	}
-	until(t, "all places are taken", func() bool { return p.served.Held() == maxServed })
-	w := httptest.NewRecorder()
-	if ask(w, test.RandPeerIDFatal(t)); w.Code != http.StatusOK || !bytes.Equal(w.Body.Bytes(), content) {
-		t.Errorf("status %d, %d bytes", w.Code, w.Body.Len())
+	peerID := func(int) string { return test.RandPeerIDFatal(t).String() }
+	for name, c := range map[string]struct {
+		places  *admission.Slots
+		most    int
+		serve   http.HandlerFunc
+		path    string
+		address func(i int) string
+	}{
+		"peers":   {p.served, maxServed, p.servePeer, "/" + string(sum), peerID},
+		"clients": {p.clients, maxClients, p.Handler().ServeHTTP, blobs + digest, func(i int) string { return fmt.Sprintf("192.0.2.%d:80", i) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ask := func(w http.ResponseWriter, from string) {
+				r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, c.path, nil)
+				r.RemoteAddr = from
+				c.serve(w, r)
+			}
+			ended := make(chan struct{})
+			var wg sync.WaitGroup
+			defer wg.Wait()
+			defer close(ended)
+			for i := range 8 {
+				from := c.address(i)
+				for range 2 * c.most / 8 {
+					wg.Go(func() { ask(&stuck{*httptest.NewRecorder(), ended}, from) })
+				}
+			}
+			until(t, "all places are taken", func() bool { return c.places.Held() == c.most })
+			w := httptest.NewRecorder()
+			if ask(w, c.address(8)); w.Code != http.StatusOK || !bytes.Equal(w.Body.Bytes(), content) {
+				t.Errorf("status %d, %d bytes", w.Code, w.Body.Len())
+			}
+		})
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/net/gostream"
 
 	"github.com/venn-p2p/venn/node/internal/admit"
+	"github.com/venn-p2p/venn/overlay/admission"
 )
 
 // Limits of serving clients and peers.
@@ -53,15 +54,28 @@ func (m *Mirror) servePeer(w http.ResponseWriter, r *http.Request) {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.WriteHeader(http.StatusMethodNotAllowed)
 	default:
-		ctx, cancel := context.WithCancel(r.Context())
-		defer cancel()
-		place := m.served.Take(admit.Principal(m.cfg.Host.Network(), p), cancel)
-		if place == nil {
+		r, leave := enter(m.served, admit.Principal(m.cfg.Host.Network(), p), r)
+		if r == nil {
 			w.WriteHeader(errBusy.status)
 			return
 		}
-		defer place.Release()
-		m.give(w, r.WithContext(ctx), p, sum)
+		defer leave()
+		m.give(w, r, p, sum)
+	}
+}
+
+// enter takes a place for a request. It returns the request with a context that ends when the place goes to a group or
+// an asker with fewer places; nil: no place is free.
+func enter(places *admission.Slots, who admission.Principal, r *http.Request) (in *http.Request, leave func()) {
+	ctx, cancel := context.WithCancel(r.Context())
+	place := places.Take(who, cancel)
+	if place == nil {
+		cancel()
+		return nil, nil
+	}
+	return r.WithContext(ctx), func() {
+		place.Release()
+		cancel()
 	}
 }
 
