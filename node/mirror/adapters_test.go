@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/nix-community/go-nix/pkg/nixbase32"
 	"github.com/ulikunitz/xz"
 	"golang.org/x/mod/sumdb/dirhash"
@@ -201,6 +202,23 @@ func TestApt(t *testing.T) {
 func TestEmptyIndex(t *testing.T) {
 	if err := parseIndex(strings.NewReader(""), nil); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestNewPackagesAreKnown reads one index after another, which name more packages in all than are remembered.
+func TestNewPackagesAreKnown(t *testing.T) {
+	files, _ := lru.New[string, Sum](2)
+	named := func(number int) string { return fmt.Sprintf("pool/x_%d.deb", number) }
+	for i := range 3 {
+		index := fmt.Sprintf("Filename: %s\nSHA256: %064d\n\nFilename: %s\nSHA256: %064d\n", named(i), i, named(i+1), i+1)
+		if err := parseIndex(strings.NewReader(index), files); err != nil {
+			t.Fatal(err)
+		}
+		for _, number := range []int{i, i + 1} {
+			if sum, _ := files.Get(named(number)); sum != Sum(fmt.Sprintf("sha256-%064d", number)) {
+				t.Errorf("index %d: package %d has the sum %q", i, number, sum)
+			}
+		}
 	}
 }
 

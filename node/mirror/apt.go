@@ -23,20 +23,21 @@ type apt struct {
 	m       *Mirror
 	indexes *lru.Cache[Sum, bool] // indexes that a Release names; true: the index was read
 
-	mu    sync.Mutex     // is held while indexes are read
-	files map[string]Sum // sums of packages, by path
+	mu    sync.Mutex              // is held while indexes are read
+	files *lru.Cache[string, Sum] // sums of packages, by path
 }
 
 const (
 	maxIndexes = 1 << 14
-	maxFiles   = 1 << 19
+	maxFiles   = 1 << 19 // packages; the one that was neither named by an index nor wanted for longest goes first
 	maxIndex   = 1 << 30 // bytes of an unpacked index
 	maxStanza  = 4 << 20 // bytes
 )
 
 func newApt(m *Mirror, _ []*url.URL) adapter {
 	indexes, _ := lru.New[Sum, bool](maxIndexes) // fails only for sizes below 1
-	return (&apt{m: m, indexes: indexes, files: make(map[string]Sum)}).describe
+	files, _ := lru.New[string, Sum](maxFiles)
+	return (&apt{m: m, indexes: indexes, files: files}).describe
 }
 
 // describe passes packages without a known hash through; the archive's other files are kept.
@@ -63,7 +64,7 @@ func (a *apt) known(q *request) (rec record, ok bool) {
 		a.read()
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		rec.Sum, ok = a.files[plain]
+		rec.Sum, ok = a.files.Get(plain)
 	}
 	return rec, ok
 }
@@ -116,15 +117,15 @@ func parseRelease(r io.Reader) (out []Sum) {
 }
 
 // parseIndex notes the hashes of the packages in an index, plain or packed by gzip or xz, by their paths.
-func parseIndex(r io.Reader, files map[string]Sum) error {
+func parseIndex(r io.Reader, files *lru.Cache[string, Sum]) error {
 	unpacked, err := unpack(r)
 	if err != nil {
 		return err
 	}
 	return stanzas(unpacked, func(stanza textproto.MIMEHeader) {
 		name := stanza.Get("Filename")
-		if sum, err := plainSum(stanza.Get("SHA256")); err == nil && name != "" && len(files) < maxFiles {
-			files[path.Clean(name)] = sum
+		if sum, err := plainSum(stanza.Get("SHA256")); err == nil && name != "" {
+			files.Add(path.Clean(name), sum)
 		}
 	})
 }

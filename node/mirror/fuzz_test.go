@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	lru "github.com/hashicorp/golang-lru/v2"
 )
 
 // FuzzFiles checks that damaged indexes and modules are refused, without a panic or more memory than they have.
@@ -29,7 +31,8 @@ func FuzzFiles(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer func() { _ = file.Close() }()
-		_ = parseIndex(io.NewSectionReader(file, 0, int64(len(b))), make(map[string]Sum))
+		files, _ := lru.New[string, Sum](10)
+		_ = parseIndex(io.NewSectionReader(file, 0, int64(len(b))), files)
 		_ = Sum(kindGoZip).check(file, int64(len(b)), nil)
 	})
 }
