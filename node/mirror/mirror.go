@@ -29,6 +29,7 @@ type Config struct {
 	Connect  func(context.Context, peer.AddrInfo) error // connects to a holder: by a node's Ping, or the Host
 	Dir      string                                     // folder of the cache; one mirror uses it at a time
 	Size     int64                                      // bytes that the cache may take, 16 MiB or more
+	Serves   func(peer.ID) bool                         // reports whether a peer is served, as for node.WithPeerFilter; nil: everybody is
 	Place    string                                     // location as zone/rack; equally near peers that share more of it come first
 	Upstream Upstream                                   // the origins
 	Log      *slog.Logger                               // nil: slog.Default

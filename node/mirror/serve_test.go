@@ -8,8 +8,28 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/p2p/net/gostream"
 )
+
+// TestFilteredPeersAreNotServed has two peers ask for what a mirror has. It serves one of them.
+func TestFilteredPeersAreNotServed(t *testing.T) {
+	o, b := newRegistry(t), newBoard()
+	up := Upstream{OCI: []string{o.URL}}
+	content := some(1000, 39)
+	digest, sum := o.add(content)
+	friend, stranger := b.start(t, up), b.start(t, up)
+	holder := b.start(t, up, func(c *Config) { c.Serves = func(p peer.ID) bool { return p == friend.self.ID } })
+	get(t, holder.url+blobs+digest).is(t, content)
+	for _, p := range []peerOf{friend, stranger} {
+		p.connect(t, holder.cfg.Host)
+		get(t, p.url+blobs+digest).is(t, content)
+		_ = p.Withdraw(t.Context(), sum.Key())
+	}
+	if n := o.count("GET " + blobs); n != 2 {
+		t.Errorf("the origin was asked %d times, want 2: by the holder and the stranger", n)
+	}
+}
 
 // TestTimesOfPeers: a peer that does not finish its request, or does not take the answers, loses its stream. One that
 // takes a long answer piece by piece has it whole.
