@@ -56,7 +56,8 @@ var ratesOfTables = rule{"_f", 0.3, func(s *session, p printed) {
 }}
 
 // sizes repeats the simulation of section III.A: the mean, deviation and maximum of the messages' sizes. The paper took
-// the maximum of 100,000 trials. Ours is the expected maximum of that many trials of the same mean and deviation.
+// the maximum of 100,000 trials. Ours is extrapolated: the expected maximum of that many trials with the mean and the
+// deviation measured here.
 func (s *session) sizes(m, k int) {
 	const deviationsOfGreatest = 4.38 // expected maximum of 100,000 normal variables
 	x := s.messageBytes(m, k, 2000)
@@ -65,9 +66,10 @@ func (s *session) sizes(m, k int) {
 	for _, y := range []struct {
 		quantity string
 		sample
-	}{{"avg", x}, {"sd", spread}, {"max", greatest}} {
+		how string
+	}{{"avg", x, "measured"}, {"sd", spread, "measured"}, {"max", greatest, "extrapolated"}} {
 		if name := fmt.Sprintf("sim_%s_bytes_m%d", y.quantity, m); isPrinted(name) {
-			s.measured(name, y.sample)
+			s.sampled(name, y.sample, y.how)
 		}
 	}
 }

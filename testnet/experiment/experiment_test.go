@@ -33,7 +33,7 @@ func TestEveryNumber(t *testing.T) {
 	seen := map[[4]string]bool{}
 	for _, r := range result.Rows.(PaperRows) {
 		quantity := r.Quantity
-		for _, how := range []string{", measured", ", low", ", high"} {
+		for _, how := range []string{", measured", ", extrapolated", ", low", ", high"} {
 			quantity = strings.TrimSuffix(quantity, how)
 		}
 		seen[[4]string{r.Experiment, r.Table, r.Row, quantity}] = true
@@ -65,6 +65,11 @@ func TestFiles(t *testing.T) {
 		}
 		if !found {
 			t.Errorf("no %s among %v", want, r.Files)
+		}
+	}
+	for _, row := range r.Rows.(PaperRows) {
+		if strings.HasPrefix(row.Quantity, "greatest size") && row.Quantity != "greatest size, bytes, extrapolated" {
+			t.Errorf("%s, though it comes from 2,000 trials' mean and deviation", row.Quantity)
 		}
 	}
 	var text strings.Builder

@@ -122,9 +122,12 @@ func (s *session) formula(name string, values ...float64) {
 }
 
 // measured adds a row for the mean of trials, whose margin adds to the tolerance.
-func (s *session) measured(name string, x sample) {
+func (s *session) measured(name string, x sample) { s.sampled(name, x, "measured") }
+
+// sampled adds a row for a value from trials, whose margin adds to the tolerance. how says where the value comes from.
+func (s *session) sampled(name string, x sample, how string) {
 	p := printedByName(name)
-	s.Rows = append(s.Rows, p.row(0, x.mean, p.tolerance(0)+x.margin, "measured"))
+	s.Rows = append(s.Rows, p.row(0, x.mean, p.tolerance(0)+x.margin, how))
 }
 
 // bitsPerKey adds a row for the mean of measured sizes, in bytes for the given number of keys, as bits a key.
