@@ -88,16 +88,16 @@ func TestParts(t *testing.T) {
 	found := func(rep *Report) bool {
 		return rep.QueryErrors == 0 && *rep.FindOne.Recall >= 0.9 && *rep.FindAll.Recall >= 0.9
 	}
-	for range 3 { // a machine that is busy with something else loses seconds; see goodRun
+	Judge(t, func() string {
 		reports = runParts(t, cfg, 3, func(int) context.Context { return t.Context() }, unchanged)
 		for _, rep := range reports {
 			never(t, rep)
 		}
 		if found(reports[0]) {
-			break
+			return ""
 		}
-		t.Logf("%+v", reports[0])
-	}
+		return fmt.Sprintf("%+v", reports[0])
+	})
 	rep := reports[0]
 	if rep.Parts != 3 || rep.Part != "" || rep.Interrupted != "" || rep.Phase != Closing {
 		t.Errorf("%d parts, part %q, interrupted %q while %s", rep.Parts, rep.Part, rep.Interrupted, rep.Phase)
@@ -105,7 +105,7 @@ func TestParts(t *testing.T) {
 	if rep.Peers != 8 || rep.Queries != len(queries(whole.plan)) || rep.FindAll.Queries != cfg.Queries {
 		t.Errorf("%d peers, %d queries, %d errors, want what one process has", rep.Peers, rep.Queries, rep.QueryErrors)
 	}
-	if !found(rep) || rep.PubsubBytes == 0 || rep.SummaryBytes == 0 || rep.EpochsPublished < 8 {
+	if rep.PubsubBytes == 0 || rep.SummaryBytes == 0 || rep.EpochsPublished < 8 {
 		t.Errorf("%+v", rep)
 	}
 	for name, c := range rep.Classes {

@@ -111,7 +111,7 @@ func play(t *testing.T, by strategy.Strategy) {
 	if fault := parted(t, simulated); fault != "" {
 		t.Error(fault)
 	}
-	for range 3 { // a busy machine may miss seconds, and answer late
+	testnet.Judge(t, func() string {
 		r, err := testnet.Stage(context.Background(), p, by, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -128,13 +128,11 @@ func play(t *testing.T, by strategy.Strategy) {
 		if nodes := by.Name == venn.Strategy.Name; nodes != math.IsNaN(v["hops"]) || !nodes && !(v["hops"] >= 1) || !(v["wasted"] > 0) && !nodes {
 			t.Errorf("%s: %v hops, %v wasted probes: hops are unknown of nodes alone", by.Name, v["hops"], v["wasted"])
 		}
-		fault := parted(t, r)
-		if len(r.Queries) >= 200 && len(r.Seconds) >= 25 && least == 10 && fault == "" {
-			return
+		if len(r.Queries) < 200 || len(r.Seconds) < 25 || least != 10 {
+			return fmt.Sprintf("%d queries in %d seconds, at least %d peers: want 200, 25 and 10", len(r.Queries), len(r.Seconds), least)
 		}
-		t.Log(fault)
-	}
-	t.Error("in no run are there 200 queries in 25 seconds, 10 peers at least, and a partition that shows")
+		return parted(t, r)
+	})
 }
 
 // parted says what is wrong if the recall over time does not show that a network is parted from 10 s to 15 s.
@@ -182,18 +180,18 @@ func stageFaulty(t *testing.T) {
 			if _, err := testnet.Stage(context.Background(), p, flooding.Strategy, nil); !errors.Is(err, testnet.ErrConfig) {
 				t.Errorf("flooding has adversaries of venn: %v", err)
 			}
-			for range 3 { // a machine that is busy with something else may take longer than the queries' patience
+			testnet.Judge(t, func() string { // a busy machine may take longer than the queries' patience
 				r, err := testnet.Stage(context.Background(), p, c.by, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
 				v := s.Values(r)
 				t.Logf("recall %.3f of %d queries, %.1f kB of upkeep", v["recall"], len(r.Queries), v["upkeep"])
-				if len(r.Queries) >= c.least && len(r.Queries) <= c.most && v["recall"] >= c.recall {
-					return
+				if len(r.Queries) < c.least || len(r.Queries) > c.most || v["recall"] < c.recall {
+					return fmt.Sprintf("recall %.3f of %d queries, want %.1f of %d to %d", v["recall"], len(r.Queries), c.recall, c.least, c.most)
 				}
-			}
-			t.Errorf("in no run are %.1f of %d to %d queries answered", c.recall, c.least, c.most)
+				return ""
+			})
 		})
 	}
 }
