@@ -17,7 +17,7 @@ func TestTablesMatch(t *testing.T) {
 	r := simtest.Run(t, simtest.Draw(sim.Config{
 		Strategy: qrp.Strategy, Data: simtest.Clusters(t, peers, keys), All: true, Seed: 3,
 		Warmup: 40 * time.Second, Asking: 10 * time.Second, Patience: 100 * time.Second,
-	}, 1500))
+	}, 600))
 	holders := r.Probes - r.Wasted
 	want := (peers - 1 - holders) * (1 - math.Pow(1-1.0/(1<<16), keys))
 	t.Logf("recall %v, %.3f wasted probes a query, want %.3f", r.Recall, r.Wasted, want)

@@ -14,8 +14,8 @@ import (
 )
 
 // Lv et al. 2002, its theory of replication: a walk by chance visits n/r peers until it finds one of r copies among n
-// peers. 32 walkers that take a step at the same time find one after s steps with the probability 1-(1-r/n)^(32 s). In a
-// network in which all are linked, each step draws a peer from all.
+// peers. 32 walkers that take a step at the same time find one after s steps with the probability 1-(1-r/n)^(32 s).
+// In a network in which all are linked, each step draws a peer from all.
 func TestWalkLength(t *testing.T) {
 	const peers, walkers, keys, asks = 256, 32, 100, 4
 	const every = 50 * time.Millisecond
@@ -59,7 +59,7 @@ func TestWalkLength(t *testing.T) {
 		finds := 1 - math.Pow(1-float64(copies)/(peers-1), walkers) // in a step
 		want, sd := 1/finds, math.Sqrt(1-finds)/finds/math.Sqrt(asked)
 		got := steps[copies] / asked
-		t.Logf("%d copies: found after %.3f steps of %d walkers, want %.3f ± %.3f: n/r is %.1f visits", copies, got, walkers, want, sd, float64(peers)/float64(copies))
+		t.Logf("%d copies: found after %.3f steps of %d walkers, want %.3f ± %.3f", copies, got, walkers, want, sd)
 		if asked != keys*asks || math.Abs(got-want) > 3*sd {
 			t.Errorf("%d copies: found after %.3f steps in %.0f queries, want %.3f", copies, got, asked, want)
 		}
