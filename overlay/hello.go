@@ -26,9 +26,7 @@ func (o *Overlay) onHello(now time.Duration, in event.HelloReceived) {
 			o.learnPeer(now, in.Peer, wire.Named{Record: r, Depth: depth})
 			continue
 		}
-		if fault := o.directory.LearnRecord(now, in.Peer, r); fault != "" {
-			o.effects.Emit(event.Report{Peer: in.Peer, Fault: fault})
-		}
+		o.learnRecord(now, in.Peer, r)
 	}
 	o.pass()
 	first := o.exchange.Hear(now, in.Peer, in.Hello)
@@ -37,6 +35,13 @@ func (o *Overlay) onHello(now time.Duration, in event.HelloReceived) {
 	o.region.Hear(now, in.Peer)
 	if first && o.exchange.Newcomer(in.Peer, o.directory.Origins()) {
 		o.hello(now, in.Peer, exchange.SomeRecords)
+	}
+}
+
+// learnRecord has the directory keep a peer's record, that the peer from sent.
+func (o *Overlay) learnRecord(now time.Duration, from wire.PeerID, r wire.Record) {
+	if fault := o.directory.LearnRecord(now, from, r); fault != "" {
+		o.effects.Emit(event.Report{Peer: from, Fault: fault})
 	}
 }
 

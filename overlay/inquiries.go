@@ -78,19 +78,19 @@ func (o *Overlay) learnPeer(now time.Duration, from wire.PeerID, n wire.Named) r
 	if e := o.directory.Lookup(r.Peer); e != nil && e.Record().Envelope != nil {
 		return region.NoNews
 	}
+	if o.region.Range().Contains(exchange.PlaceOf(r.Peer)) {
+		o.learnRecord(now, from, r)
+		o.pass()
+		if _, known := o.directory.RecordOf(r.Peer); known {
+			return region.OneNear
+		}
+		return region.NoNews
+	}
 	if p, err := o.cfg.OpenRecord(r.Envelope); err != nil || p != r.Peer {
 		o.effects.Emit(event.Report{Peer: from, Fault: event.FaultRecord})
 		return region.NoNews
 	}
-	if !o.region.Range().Contains(exchange.PlaceOf(r.Peer)) {
-		return o.region.Elsewhere(now, n)
-	}
-	met := o.directory.Meet(now, from, r)
-	o.pass()
-	if met {
-		return region.OneNear
-	}
-	return region.NoNews
+	return o.region.Elsewhere(now, n)
 }
 
 // introduce keeps the first parts of a summary that came with an inquiry or an answer: the sender's own, or that of a

@@ -21,8 +21,7 @@ func (d *Directory) name(now time.Duration, from wire.PeerID, tag uint64) *Entry
 	if e := d.Tagged(tag); e != nil {
 		return e
 	}
-	l := d.Link(from)
-	if l == nil || d.isTag(tag, l) {
+	if d.isOf(from, tag) {
 		return d.Add(now, from, tag)
 	}
 	return d.nameNew(now, from, tag)

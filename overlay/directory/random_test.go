@@ -105,9 +105,7 @@ func TestRandomSequences(t *testing.T) {
 				d.Add(now, from, group.Tag(plain.Tag, string(p)))
 			case 4:
 				d.Invite(now, from, group.Tag(plain.Tag, string(p)))
-			case 5:
-				d.Meet(now, from, record(p))
-			case 6:
+			case 5, 6:
 				d.LearnRecord(now, from, record(p))
 			case 7, 8, 9, 10:
 				s := all[number(2)][number(randomPeers)][number(randomEpochs)]

@@ -152,24 +152,6 @@ func (d *Directory) Judge(e *Entry) {
 	}
 }
 
-// Meet stores the verified record of a peer that another peer, from, vouches for. It returns false if a record is held
-// already, or if there is no room.
-func (d *Directory) Meet(now time.Duration, from wire.PeerID, r wire.Record) bool {
-	tag := group.Tag(d.cfg.Seed, string(r.Peer))
-	e := d.Tagged(tag)
-	r.Envelope = d.newest(e, r)
-	if e == nil {
-		e = d.nameNew(now, from, tag)
-	}
-	if e == nil || e.record != nil || e.peer != "" && e.peer != r.Peer || d.isOwn(e) || !d.joinGroup(now, e, r, false) {
-		return false
-	}
-	before := e.signedBytes()
-	e.peer, e.record = r.Peer, d.Keep(r.Envelope)
-	d.countSigned(e, before)
-	return true
-}
-
 // Average returns the mean bytes, in memory and on the wire, of the n origins with at least a part held. It counts only
 // the first part of each summary, because all others are dropped before an origin is.
 func (d *Directory) Average() (memory, wire float64, n int) {

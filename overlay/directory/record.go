@@ -8,8 +8,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// LearnRecord stores a peer's certified addresses, that a linked peer sent. It returns a fault of the sender if the
-// record does not verify, else "".
+// LearnRecord stores a peer's certified addresses, that the peer from sent, if there is room. It returns a fault of the
+// sender if the record does not verify, else "".
 func (d *Directory) LearnRecord(now time.Duration, from wire.PeerID, r wire.Record) event.Fault {
 	if r.Peer == d.cfg.Self {
 		return ""

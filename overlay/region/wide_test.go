@@ -36,11 +36,11 @@ func TestFarWiderNamesOthersAsTheyAre(t *testing.T) {
 	o := deep(t, 0)
 	for i := range 8 {
 		p := wire.PeerID(fmt.Sprint("known", i))
-		o.directory.Meet(0, "link", wire.Record{Peer: p, Envelope: []byte(p)})
+		o.directory.LearnRecord(0, "link", wire.Record{Peer: p, Envelope: []byte(p)})
 		hears(t, o, wire.PeerID(fmt.Sprint("link", i)), wire.Hello{Depth: usual, Network: 1000})
 	}
 	for p, origins := range map[wire.PeerID]int{"strong": 800, "boasts": 10} {
-		o.directory.Meet(0, "link", wire.Record{Peer: p, Envelope: []byte(p)})
+		o.directory.LearnRecord(0, "link", wire.Record{Peer: p, Envelope: []byte(p)})
 		hears(t, o, p, wire.Hello{Depth: 0, Origins: origins})
 	}
 	o.size = 1000

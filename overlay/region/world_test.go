@@ -151,8 +151,11 @@ func (o *world) onNames(now time.Duration, from wire.PeerID, names wire.Names) {
 		case o.directory.Lookup(n.Record.Peer) != nil || string(n.Record.Envelope) != string(n.Record.Peer):
 		case !o.Range().Contains(exchange.PlaceOf(n.Record.Peer)):
 			o.Learned(o.Elsewhere(now, n))
-		case o.directory.Meet(now, from, n.Record):
-			o.Learned(OneNear)
+		default:
+			o.directory.LearnRecord(now, from, n.Record)
+			if _, known := o.directory.RecordOf(n.Record.Peer); known {
+				o.Learned(OneNear)
+			}
 		}
 		o.pass()
 	}

@@ -61,7 +61,7 @@ func (w *town) arrive() {
 	p := wire.PeerID(fmt.Sprintf("%08x", w.rng.Uint32()))
 	w.rtts[p] = time.Duration(1+w.rng.IntN(40)) * time.Millisecond
 	if w.rng.IntN(10) == 0 {
-		w.d.Meet(w.now, peer, wire.Record{Peer: p, Envelope: []byte(p)})
+		w.d.LearnRecord(w.now, peer, wire.Record{Peer: p, Envelope: []byte(p)})
 		return
 	}
 	shared := w.own[:w.rng.IntN(len(w.own)+1)]

@@ -19,8 +19,8 @@ func strewn(t *testing.T, most int) (*Topology, Known) {
 	d := known()
 	for i := range 200 {
 		p, from := wire.PeerID(fmt.Sprint("peer", i)), wire.PeerID(fmt.Sprint("link", i%4))
-		if !d.Meet(0, from, wire.Record{Peer: p, Envelope: []byte(p)}) {
-			t.Fatalf("%q is no news", p)
+		if fault := d.LearnRecord(0, from, wire.Record{Peer: p, Envelope: []byte(p)}); fault != "" {
+			t.Fatalf("%q: %v", p, fault)
 		}
 	}
 	top := New(Config{MaxLinks: 8, Spread: most, Rand: rand.New(rand.NewPCG(1, 1))}, d)
