@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing/match"
@@ -13,7 +14,7 @@ import (
 const (
 	// MaxCandidates caps the candidates of one query. If its budget is enough to confirm more, that number is the cap.
 	// Matches of the own directory take at most half, the likeliest first; further names are ignored.
-	MaxCandidates = 2048
+	MaxCandidates = bound.Many
 	// MaxNamesAny and MaxNamesAll are the most names in an answer to a question for candidates, the likeliest first.
 	// The rest of a longer answer is not read.
 	MaxNamesAny = wire.MaxAnswerRecords

@@ -3,11 +3,12 @@ package routing
 import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // maxConducts is the number of peers whose conduct is remembered: those noted last.
-const maxConducts = 1024
+const maxConducts = bound.Many
 
 // conduct is a router's memory of a peer from earlier queries: whether it failed to answer, and the worth of its names.
 type conduct struct {

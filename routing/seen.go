@@ -3,6 +3,7 @@ package routing
 import (
 	"encoding/binary"
 
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary/bloom"
 )
@@ -10,8 +11,8 @@ import (
 const (
 	// A batch holds seenBatch queries, and seenBatches batches are kept. At least the last 15,872 queries are remembered,
 	// for longer than a query travels unless hundreds come a second.
-	seenBatch   = 512
 	seenBatches = 32
+	seenBatch   = bound.Most / seenBatches
 	// seenRate is the false-positive rate of one batch: over all batches, one new query in a million is taken for a
 	// repeat.
 	seenRate = 1e-6 / seenBatches

@@ -6,11 +6,13 @@ import (
 	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"github.com/venn-p2p/venn/overlay/bound"
 )
 
 const (
-	maxGroups = 1024 // most groups that a pool remembers
-	maxPeers  = 64   // most peers that a group remembers
+	maxGroups = bound.Many // most groups that a pool remembers
+	maxPeers  = bound.Few  // most peers that a group remembers
 
 	// window is the time over which demand is averaged. With twice as long a window, a flood is served for another second
 	// before its share binds.

@@ -4,12 +4,13 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/rank"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // maxAnswers caps the answers of a peer that count, and so the cost of judging them.
-const maxAnswers = 256
+const maxAnswers = bound.Few
 
 // SureMatch is the probability from which a claim to hold a key counts as sure. Only sure matches that prove false
 // count against a peer: below this probability an honest filter is wrong too often. Six sure matches in a row are wrong

@@ -8,8 +8,7 @@ import (
 // it is accepted for a while. Identities are free, so bans are few and small, and the oldest gives way.
 const (
 	banFor    = 24 * time.Hour
-	banMemory = 64       // bytes of a ban: its place in a map and in the order
-	banShare  = 1.0 / 64 // share of the memory for bans
+	banMemory = 64 // bytes of a ban: its place in a map and in the order
 )
 
 // bans holds the banned origins.

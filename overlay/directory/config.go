@@ -48,11 +48,11 @@ type Limits struct {
 	NamedFor  time.Duration // time for which an entry known by its record alone is kept; 0: 10 min
 
 	Seconders int // with this many links, one link's word is not enough for an origin; 0: 4. See [Directory.Invented]
-	Answers   int // most confirmations of one peer that count; 0: 256. Fewer than 6 misses refute no claim
+	Answers   int // most confirmations of one peer that count; 0: 64. Fewer than 6 misses refute no claim
 }
 
 func (l *Limits) defaults(memory int) {
-	l.Bans = cmp.Or(l.Bans, max(1, int(banShare*float64(memory)/banMemory)))
+	l.Bans = cmp.Or(l.Bans, max(1, memory/slack/banMemory))
 	l.BanFor = cmp.Or(l.BanFor, banFor)
 	l.Named, l.NamedLink = cmp.Or(l.Named, maxNamed), cmp.Or(l.NamedLink, maxNamedLink)
 	l.NamedFor = cmp.Or(l.NamedFor, agenda.Faded)

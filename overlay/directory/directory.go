@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/index"
@@ -94,8 +95,8 @@ func (d *Directory) touch() {
 
 const (
 	// MaxPending caps the pending entries, and MaxPendingLink the pending entries that one link named first.
-	MaxPending     = 1 << 14
-	MaxPendingLink = MaxPending / 4
+	MaxPending     = bound.Most
+	MaxPendingLink = wire.MaxItems
 	// unreachableAfter is the number of failed dials after which a peer known by its record alone is forgotten.
 	unreachableAfter = 3
 )

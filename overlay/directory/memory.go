@@ -23,13 +23,13 @@ import (
 // Whole entries seldom go this way: [Directory.KeepToRoom] keeps the number of origins that memory is enough for, by
 // the rule of [Keep]. This rule is left for entries that are unusually large or come all at once.
 //
-// Each time it frees 1/256 more than it needs, so that one scan of all entries serves many inputs. Once entries had to
+// Each time it frees 1/64 more than it needs, so that one scan of all entries serves many inputs. Once entries had to
 // go, no new ones are made until an eighth of the memory is free: the same origins would only come back.
 const (
 	entryMemory  = 370 // bytes of an entry, without records and prefixes: its fields, its place in the tables
 	usefulShare  = 0.5
 	pendingShare = 0.25 // share of the memory for pending entries; no more are noted
-	slack        = 256  // 1/slack of the memory is freed beyond need; 1/slack of the room may be used beyond it
+	slack        = 64   // 1/slack of the memory is freed beyond need, and for bans; 1/slack of the room may be used beyond it
 	restoreBelow = 0.75 // share of the memory below which dropped parts may be asked for again
 )
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -11,8 +12,8 @@ import (
 // entries known by a record alone wait in a queue that ages. The queue bounds the entries of each link, of all links,
 // and their age.
 const (
-	maxNamed     = 1 << 10
-	maxNamedLink = 64
+	maxNamed     = bound.Many
+	maxNamedLink = bound.Few
 )
 
 // name returns the entry of an origin. If there is none, it makes one that is known by its record alone, or returns nil

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -35,7 +36,7 @@ func (d *Directory) Candidates(key []byte, f summary.Fingerprint) []*Entry {
 
 // LookedAt is the most entries that are searched for summaries similar to one, or for its base. A search takes up to a
 // few milliseconds.
-const LookedAt = 1024
+const LookedAt = bound.Many
 
 // VagueRate is the false-positive rate above which a prefix tells too little about a key.
 const VagueRate = 0.5

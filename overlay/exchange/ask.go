@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -116,7 +117,7 @@ const (
 	doublings = 3
 	// claimsUnkept is the number of unkept asks in a row that is a fault of a link that never brought anything. A
 	// useful link that is busy with its own summary brings nothing of others for a while.
-	claimsUnkept = 16 * fullCredit
+	claimsUnkept = bound.Few
 )
 
 // failed notes that a link has not brought the parts of an origin that it was asked for. It is not asked about the

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -57,7 +58,7 @@ type want struct {
 
 const (
 	// maxWants is the most origins that one link may want at a time.
-	maxWants = 1024
+	maxWants = bound.Many
 	// staleWant is the age at which an unserved want is forgotten: the peer has asked another link by then.
 	staleWant = 2 * agenda.Patience
 )

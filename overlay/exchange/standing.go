@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -20,7 +21,7 @@ import (
 // meanwhile.
 const (
 	fullCredit = 8
-	maxParted  = 64 // peers whose links have closed, and whose standing is remembered
+	maxParted  = bound.Few // peers whose links have closed, and whose standing is remembered
 )
 
 // standing has a peer's credit, and its matters by origin. It outlives the peer's sessions and links.

@@ -12,10 +12,9 @@ import (
 const Rows = 10
 
 const (
-	stripeBytes = 32 << 20 // most bytes of rows in a stripe, unless it has only 64 columns
-	maxWords    = 64       // most words of a row in a stripe
-	newBytes    = 8 << 20  // most bytes of rows in a new stripe, unless it has only 64 columns
-	manyPeers   = 512      // number of peers of a layout from which the next one gets a new stripe at once
+	stripeBytes = 32 << 20       // most bytes of rows in a stripe, unless it has only 64 columns
+	maxWords    = 64             // most words of a row in a stripe
+	manyPeers   = 64 * lineWords // with more peers than columns of the largest new stripe, the next gets a new one at once
 	minRows     = 64
 	slices64    = 64                 // slices of hash space; a partial prefix marks each one that it does not know
 	sliceSpan   = 1 << 32 / slices64 // size of a slice, in units of [inside.Region]
@@ -97,7 +96,7 @@ func (l *layout) words(peers int) (words int, atOnce bool) {
 		peers /= 4
 	}
 	words = 1
-	for 2*words <= lineWords && 2*words*8*l.rows() <= newBytes && 2*words*64 <= peers {
+	for 2*words <= lineWords && l.mayHave(2*words) && 2*words*64 <= peers {
 		words *= 2
 	}
 	return words, atOnce

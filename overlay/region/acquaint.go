@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -24,7 +25,7 @@ const (
 	// leastAlike is the least overlap of interest: peers with less share only a few keys that many hold.
 	leastAlike = 1.0 / 64
 	// maxAlike is the largest number of similar peers considered.
-	maxAlike = wire.MaxKnown * 3 / 4
+	maxAlike = bound.Few
 )
 
 // Due returns the next time at which a peer may be asked, if nothing happens until then.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/exchange"
@@ -69,8 +70,8 @@ const (
 	meetNamed = 3
 	// maxVisitors caps the visitors remembered, each for the lifetime of its summary. Within that time visitors come to
 	// a place again: with every second lookup, since lookups use two hashes in turn.
-	maxVisitors   = 64  // each of about two kilobytes
-	visitorMemory = 200 // bytes of a visitor besides its summary and its record
+	maxVisitors   = bound.Few // each of about two kilobytes
+	visitorMemory = 200       // bytes of a visitor besides its summary and its record
 )
 
 // meet chooses the peer to ask about the meeting place of our collection; ok is false if nobody is to be asked now. A

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/space"
@@ -76,7 +77,7 @@ const (
 	// filledTo is the part of the expected origins of a range that must be known for the range to be vouched for.
 	filledTo = 0.5
 	// maxMet caps the peers that are remembered to have our own summary, and those met while seeking.
-	maxMet = 256
+	maxMet = bound.Many
 	// A peer with room for fewer than littleRoom origins fills only the part firstOrigins of its room until it knows its
 	// range. It could not keep all that it would have fetched by then.
 	littleRoom   = 1024

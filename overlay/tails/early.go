@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -17,8 +18,8 @@ type early struct {
 
 const (
 	// maxHeld caps the items with tails that are kept so, and maxTold the items without.
-	maxHeld = 64
-	maxTold = 256
+	maxHeld = bound.Few
+	maxTold = bound.Many
 )
 
 // keep holds an item of an unknown epoch for four seconds. If there is no room, the link with the most items loses its

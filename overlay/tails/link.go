@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -104,7 +105,7 @@ func (p pending) ripe() time.Duration {
 }
 
 // maxKnown caps the origins of which a link's position is noted.
-const maxKnown = 1 << 14
+const maxKnown = bound.Most
 
 func (l *link) know(tag uint64, p position) {
 	if _, had := l.known[tag]; had || len(l.known) < maxKnown {

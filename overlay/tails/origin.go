@@ -3,6 +3,7 @@ package tails
 import (
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -14,7 +15,7 @@ const (
 	maxSegments = wire.MaxItemTails
 	// tailsPerSecond is the number of tails of one origin accepted in a second, tailBurst the number after a pause.
 	tailsPerSecond = 20
-	tailBurst      = 60
+	tailBurst      = bound.Few
 )
 
 // origin holds what is known of one peer's tails, all of one epoch. For most origins chain is empty.

@@ -60,13 +60,13 @@ func TestTailsASecond(t *testing.T) {
 		}
 		return n
 	}
-	if n := taken(0, 100); n != 60 {
+	if n := taken(0, 100); n != tailBurst {
 		t.Errorf("%d at once", n)
 	}
 	if n := taken(time.Second, 100); n != 20 {
 		t.Errorf("%d after a second", n)
 	}
-	if n := taken(time.Minute, 100); n != 60 {
+	if n := taken(time.Minute, 100); n != tailBurst {
 		t.Errorf("%d after a minute", n)
 	}
 }
