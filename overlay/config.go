@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/cache"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/exchange"
@@ -109,7 +110,7 @@ const (
 	VagueRate  = directory.VagueRate
 )
 
-const tickEvery = 200 * time.Millisecond // least time between two ticks
+const tickEvery = agenda.Tick // least time between two ticks
 
 const (
 	// maxSpread caps the spread neighbours; spreadRate is the rate of the line, in bit/s, that each of them needs.

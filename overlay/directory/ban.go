@@ -2,12 +2,14 @@ package directory
 
 import (
 	"time"
+
+	"github.com/venn-p2p/venn/overlay/agenda"
 )
 
 // An origin that signs two summaries under one epoch is banned: all that is held of it is dropped, and nothing more of
 // it is accepted for a while. Identities are free, so bans are few and small, and the oldest gives way.
 const (
-	banFor    = 24 * time.Hour
+	banFor    = agenda.Day
 	banMemory = 64 // bytes of a ban: its place in a map and in the order
 )
 

@@ -91,11 +91,11 @@ func (x *Exchange) ripe(now time.Duration, l *link, e *origin, p *summary.Prefix
 
 const (
 	// ownTurnMost is the longest time between the announcements of our own epoch to one link and to the next.
-	ownTurnMost = 2 * time.Second
+	ownTurnMost = agenda.Soon
 	// ownTurnFocused replaces ownTurnMost while we have a focus: few links take more than the first part then.
-	ownTurnFocused = 500 * time.Millisecond
+	ownTurnFocused = agenda.Brief
 	// ownTakes is the time after the last part sent for which the first copy counts as being taken.
-	ownTakes = 3 * time.Second
+	ownTakes = agenda.Patience
 )
 
 // announceOwn announces our own summary to one more link, the fastest first, and to the next after the time in which

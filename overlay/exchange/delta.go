@@ -30,7 +30,7 @@ const (
 	madeBytes = 1 << 20
 	// deltaPatience is the time after the first news of an epoch for which we wait for a peer that holds as many parts
 	// of it as we hold of the earlier epoch.
-	deltaPatience = agenda.Patience / 2
+	deltaPatience = agenda.Soon
 )
 
 // deltaOffer turns an offer of a newer epoch, or of more parts of it, into an offer of a delta. It keeps the links that

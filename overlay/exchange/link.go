@@ -60,7 +60,7 @@ const (
 	// maxWants is the most origins that one link may want at a time.
 	maxWants = bound.Many
 	// staleWant is the age at which an unserved want is forgotten: the peer has asked another link by then.
-	staleWant = 2 * agenda.Patience
+	staleWant = agenda.Attempt
 )
 
 // trade has the announcements about one origin that one link and this node have made to each other. It takes 24 bytes.

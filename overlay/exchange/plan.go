@@ -301,7 +301,7 @@ func (l *link) busy() bool {
 }
 
 // maxBacklog is the most that may be asked of a link at a time, as time at its rate.
-const maxBacklog = 2 * time.Second
+const maxBacklog = agenda.Soon
 
 // askPatience returns the time after which an ask that brought nothing goes to another link. bytes are added to those
 // in flight on its link.

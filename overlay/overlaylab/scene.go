@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -17,7 +18,7 @@ const Honest, Liar wire.PeerID = "honest", "liar"
 
 const (
 	Fast = overlay.UndeclaredRate // bit/s of the lines of a Scene
-	Tick = 200 * time.Millisecond
+	Tick = agenda.Tick
 )
 
 // Scene is an overlay with two links: an honest peer, which sends the parts that it is asked for, and a liar.

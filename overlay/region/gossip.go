@@ -18,7 +18,7 @@ const (
 	// After as many rounds in a row that bring nothing, the time between them doubles with each.
 	strangerEvery = 4
 	// lastRound is the longest time between rounds that bring nothing.
-	lastRound = 2 * time.Hour
+	lastRound = agenda.Longest
 )
 
 // Gossip paces the rounds in which a peer asks others for peers that resemble it. The zero Gossip is at its first

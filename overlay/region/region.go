@@ -95,7 +95,7 @@ const (
 	originShare = 0.75
 	// freshWithin is the time in which the line must be able to carry the first parts of all origins of the range. They
 	// come again about every half-hour, when an unchanged summary is published again.
-	freshWithin = 10 * time.Minute
+	freshWithin = agenda.Faded
 )
 
 // New returns a region at depth 0, without contacts, beside a directory and an exchange.

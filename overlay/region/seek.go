@@ -20,7 +20,7 @@ type seeker struct {
 }
 
 // seekEvery is the time between two questions, half of the time between two to unlinked peers.
-const seekEvery = 500 * time.Millisecond
+const seekEvery = agenda.Brief
 
 func newSeeker() seeker { return seeker{last: map[wire.PeerID]time.Duration{}} }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -21,7 +22,7 @@ import (
 
 const (
 	// promptTime is the time after an inquiry within which a search may begin to wait for its answer.
-	promptTime = 2 * time.Second
+	promptTime = agenda.Soon
 	// inquiryTime is the longest time for which an answer is awaited. The asked node gives up earlier.
 	inquiryTime = 2 * time.Minute
 )

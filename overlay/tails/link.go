@@ -161,7 +161,7 @@ func (m *Machine) serve(l *link) {
 
 // mostPulse is the longest pause between two pulses: messages that tell the number of our own tails, in case one was lost.
 // A link that heard a new state hears it again within half a minute.
-const mostPulse = 30 * time.Minute
+const mostPulse = agenda.Longest
 
 // outdated asks a link for the state of its tails.
 func (m *Machine) outdated(p wire.PeerID) {

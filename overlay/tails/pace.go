@@ -27,7 +27,7 @@ const (
 	// paceLags is the number of driver's lags between two messages to a link, or two tails of the node's own.
 	paceLags = 4
 	// maxLag caps the lag from a single message: the machine may have slept.
-	maxLag = 2 * time.Second
+	maxLag = agenda.Soon
 )
 
 // waited notes the time that a message of the link has waited in the driver. The link's lag is a mean over the last

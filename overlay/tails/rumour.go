@@ -1,11 +1,11 @@
 package tails
 
 import (
-	"time"
+	"github.com/venn-p2p/venn/overlay/agenda"
 )
 
 // rumourEvery is the time between rumours. Each goes to the next link in turn, with the origins that have advanced.
-const rumourEvery = 2 * time.Second
+const rumourEvery = agenda.Soon
 
 // rumour sends the next link in turn our states of the origins that have advanced since its last rumour: messages may
 // have been lost.

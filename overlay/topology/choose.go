@@ -15,7 +15,7 @@ import (
 const (
 	connectsATime = 2                // most new connections in one round, besides a swap and spread neighbours
 	latestChoice  = 20 * time.Second // from this time after the start, new origins delay the comparison no more
-	auditMost     = 16 * time.Hour   // the longest time between audits, while the summary does not change
+	auditMost     = agenda.Day       // the longest time between audits, while the summary does not change
 )
 
 // Known has the facts that a choice depends on besides the directory.
