@@ -7,6 +7,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
+	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/topology"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -101,7 +102,7 @@ func (o *Overlay) onLinkRefused(now time.Duration, in event.LinkRefused) {
 
 // mostWide caps the inbound neighbours that cover far more than we do. Where many peers are strong, each of them would
 // otherwise have a link to everybody.
-const mostWide = 4
+const mostWide = region.RangeLinks
 
 // wideNeighbours returns the number of inbound neighbours that cover far more than we do.
 func (o *Overlay) wideNeighbours() (n int) {

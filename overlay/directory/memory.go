@@ -26,12 +26,15 @@ import (
 // Each time it frees 1/64 more than it needs, so that one scan of all entries serves many inputs. Once entries had to
 // go, no new ones are made until an eighth of the memory is free: the same origins would only come back.
 const (
-	entryMemory  = 370 // bytes of an entry, without records and prefixes: its fields, its place in the tables
-	usefulShare  = 0.5
-	pendingShare = 0.25 // share of the memory for pending entries; no more are noted
-	slack        = 64   // 1/slack of the memory is freed beyond need, and for bans; 1/slack of the room may be used beyond it
-	restoreBelow = 0.75 // share of the memory below which dropped parts may be asked for again
+	entryMemory = 370 // bytes of an entry, without records and prefixes: its fields, its place in the tables
+	usefulShare = 0.5
+	slack       = 64 // 1/slack of the memory is freed beyond need, and for bans; 1/slack of the room may be used beyond it
 )
+
+// OriginShare is the share of the memory for the first parts of origins. The rest is for further parts, for unusually
+// large origins, and, at most, for pending entries. If it were 1, the first origins to come would stay, because there
+// would be no memory to weigh others against them. Below this share, dropped parts may be asked for again.
+const OriginShare = 0.75
 
 // compactBytes is the largest size, in encoded bytes, of a prefix that loses its encoded parts. To encode one again,
 // for a newcomer, takes two milliseconds at most.
@@ -124,7 +127,7 @@ func (d *Directory) EncodedBytes() int {
 
 // pendingFull reports whether entries without a summary have used up their share of the memory.
 func (d *Directory) pendingFull() bool {
-	return float64(d.pending+len(d.named))*entryMemory >= pendingShare*float64(d.cfg.Memory)
+	return float64(d.pending+len(d.named))*entryMemory >= float64((1-OriginShare)*float64(d.cfg.Memory))
 }
 
 // Short reports whether memory is full of samples, or was and has not yet an eighth free.
@@ -135,7 +138,7 @@ func (d *Directory) Short() bool {
 
 // restore lets dropped parts be asked for again once memory is no longer short.
 func (d *Directory) restore() {
-	if !d.trimmed || float64(d.Memory()) > restoreBelow*float64(d.cfg.Memory) {
+	if !d.trimmed || float64(d.Memory()) > OriginShare*float64(d.cfg.Memory) {
 		return
 	}
 	d.trimmed = false

@@ -20,12 +20,14 @@ import (
 //
 // Our own summary is announced to one link at a time (see announceOwn).
 const (
-	// noticeShare of a link's rate may go to announcements: most of the rate is for parts. A peer on a slow line has
-	// many links, each perhaps faster than the line: hence lineNoticeShare.
-	noticeShare = 0.03
+	// noticeShare of a link's rate may go to announcements: most of the rate is for parts. As much of a line's burst may
+	// go to the records in one hello.
+	noticeShare = 1.0 / 32
 	noticeBurst = 40 * itemBytes
-	// lineNoticeShare of our own line's rate may go to announcements, all links together.
-	lineNoticeShare = 0.1
+	// noticeMost of our own line's rate may go to announcements, all links together: a peer on a slow line has many
+	// links, each perhaps faster than the line. As much of a link's inward rate may be announcements, because the two
+	// ends of a link may reckon with different rates.
+	noticeMost = 4 * noticeShare
 	// noticeOverhead of a link's rate may go to the messages around announcements. On a slow link, announcements wait,
 	// so that several share a message.
 	noticeOverhead = 0.01
@@ -35,7 +37,7 @@ const (
 // where it stopped, so that a peer hears of different origins from different neighbours.
 func (x *Exchange) announcements(now time.Duration, l *link) []wire.Item {
 	l.notices.refillAt(now, noticeShare*l.out.rate)
-	x.notices.refillAt(now, lineNoticeShare*x.up.rate)
+	x.notices.refillAt(now, noticeMost*x.up.rate)
 	if (now - l.announced).Seconds() < rpcOverhead/(noticeOverhead*max(1, l.out.rate)) {
 		return nil
 	}

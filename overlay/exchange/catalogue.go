@@ -58,10 +58,6 @@ func (x *Exchange) sendCatalogue(l *link, items []wire.Item) {
 	}
 }
 
-// heardShare of a link's inward rate may be announcements. It is four times noticeShare, because the two ends of a link
-// may reckon with different rates.
-const heardShare = 4 * noticeShare
-
 // Came counts a catalogue against the line. It reports whether its sender is linked.
 func (x *Exchange) Came(now time.Duration, from wire.PeerID, bytes int) bool {
 	x.at(now)
@@ -78,7 +74,7 @@ func (x *Exchange) Came(now time.Duration, from wire.PeerID, bytes int) bool {
 // share are dropped, so that they cost neither entries nor asks.
 func (x *Exchange) Hears(from wire.PeerID) bool {
 	l := x.link(from)
-	l.theirs.refillAt(x.now, heardShare*l.inRate)
+	l.theirs.refillAt(x.now, noticeMost*l.inRate)
 	if l.theirs.tokens < itemBytes {
 		return false
 	}

@@ -8,12 +8,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-const (
-	// FewOrigins is the number of known peers below which a peer is a newcomer, which is sent records.
-	FewOrigins = 4
-	// helloShare of a line's burst may go to the records in one hello.
-	helloShare = 1.0 / 32
-)
+// FewOrigins is the number of known peers below which a peer is a newcomer, which is sent records.
+const FewOrigins = 4
 
 // Records is the choice of records that go with a hello.
 type Records uint8
@@ -99,7 +95,7 @@ func (x *Exchange) measured(l *link) uint64 {
 
 // RecordRoom returns the number of bytes of other peers' records that a hello, or the refusal of one, may carry.
 // Records come before summaries: without records a newcomer finds nobody.
-func (x *Exchange) RecordRoom() int { return int(helloShare * Burst(x.up.rate)) }
+func (x *Exchange) RecordRoom() int { return int(noticeShare * Burst(x.up.rate)) }
 
 // HelloDue reports whether another hello to a peer is due, because something that the peer acts upon has changed, and
 // with which records. falseMatches, origins and network are the hello's contents. wide is set if our range is far wider

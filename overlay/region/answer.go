@@ -15,11 +15,9 @@ import (
 )
 
 const (
-	// sampleBytes is the size up to which an introduction carries parts of a summary, unless the first part is larger. A
-	// summary with a first part above mostSample is not passed on: the answer would be too long, and the asker would blame
-	// us.
-	sampleBytes = 1 << 10
-	mostSample  = 2 << 10
+	// mostSample is the size up to which an introduction carries parts of a summary. A summary with a larger first part is
+	// not passed on: the answer would be too long, and the asker would blame us.
+	mostSample = 2 << 10
 )
 
 // Answer names peers to an asker: near its place, nearer than we are to the place that it looks up, and in the ranges
@@ -227,7 +225,7 @@ func introduction(e *directory.Entry) (wire.Parts, bool) {
 		return wire.Parts{}, false
 	}
 	end := 1
-	for end < p.Parts() && p.Plan().EncodedBytes(end+1) <= sampleBytes {
+	for end < p.Parts() && p.Plan().EncodedBytes(end+1) <= mostSample {
 		end++
 	}
 	run, err := p.Run(0, end)

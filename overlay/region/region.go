@@ -80,7 +80,7 @@ const (
 	maxMet = bound.Many
 	// A peer with room for fewer than littleRoom origins fills only the part firstOrigins of its room until it knows its
 	// range. It could not keep all that it would have fetched by then.
-	littleRoom   = 1024
+	littleRoom   = bound.Many
 	firstOrigins = 1.0 / 32
 	// Settled is the time without news after which what comes first is in: the range stands still if its depth has not
 	// changed and nobody was asked for nearer peers; the samples are in if no origin is new. Choices wait for it.
@@ -89,10 +89,6 @@ const (
 	// exchange.FewOrigins summaries are held. Then their mean sizes count.
 	unknownMemory = 2400
 	unknownWire   = 1600
-	// originShare is the part of the memory for the first parts of origins. The rest is for further parts, and for
-	// unusually large origins. If it were 1, the first origins to come would stay, because there would be no memory to
-	// weigh others against them.
-	originShare = 0.75
 	// freshWithin is the time in which the line must be able to carry the first parts of all origins of the range. They
 	// come again about every half-hour, when an unchanged summary is published again.
 	freshWithin = agenda.Faded
@@ -194,7 +190,7 @@ func (s *Region) means() Means {
 		memory, wire = unknownMemory, unknownWire
 	}
 	return Means{
-		Memory: originShare * float64(s.cfg.Memory), Origin: memory, Most: float64(s.cfg.MaxOrigins),
+		Memory: directory.OriginShare * float64(s.cfg.Memory), Origin: memory, Most: float64(s.cfg.MaxOrigins),
 		Rate: s.exchange.LineIn(), Wire: wire, Fill: freshWithin.Seconds(),
 	}
 }
