@@ -9,9 +9,9 @@ import (
 	"github.com/venn-p2p/venn/routing/match"
 )
 
-// A node keeps 1/keepBack of the remaining budget, to confirm the holders that its children find. The children get the
-// rest.
-const keepBack = 4
+// aside is the divisor of a budget for what it is not mainly for. A node keeps 1/aside of the remaining budget to confirm
+// the holders that its children find. Names in doubt may take 1/aside of the whole budget.
+const aside = 4
 
 // worthForwarding reports whether a query should be forwarded: there are no contacts of other ranges, and too few
 // holders are known. For Any, too few means none: linked peers may hold keys that no summary shows. For All, holders
@@ -76,7 +76,7 @@ func (r *Router) forward(q *search) bool {
 	if q.Mode == wire.All && !r.cfg.Incomplete() {
 		left = min(left, r.cfg.BudgetAny) // a complete directory misses little
 	}
-	share := left - left/keepBack
+	share := left - left/aside
 	n := min(r.cfg.Fanout, len(to), share/(2*questionCost)) // each child can ask one peer
 	if n == 0 {
 		q.short = q.short || len(to) > 0

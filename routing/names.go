@@ -5,9 +5,6 @@ package routing
 // referrer has named a holder before. So are all names of a referrer that is given up. Names in doubt are asked last,
 // within a part of the budget. Nothing waits for them, and they do not keep another contact from being asked.
 
-// doubtShare is the divisor of the budget for names in doubt: they may take Budget/doubtShare messages.
-const doubtShare = 4
-
 // inDoubt reports whether a candidate is a name in doubt.
 func (r *Router) inDoubt(q *search, c *candidate) bool {
 	if c.matched || c.namedBy < 0 || c.why != Named && c.why != Returned {
@@ -52,7 +49,7 @@ func (r *Router) promises(q *search, c *candidate) bool {
 // used up, it skips the name.
 func (r *Router) affordName(q *search, c *candidate) bool {
 	switch {
-	case doubtShare*(q.vain+questionCost) > q.Budget:
+	case aside*(q.vain+questionCost) > q.Budget:
 		q.short = true
 	case q.afford(questionCost):
 		q.vain += questionCost

@@ -4,13 +4,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing/match"
 )
 
 const (
 	// wrongNames is the number of wrong names of a contact, with none right, after which its other names are given up.
-	wrongNames = 8
+	wrongNames = bound.Credit
 	// widest bounds the confirmations under way of an All query, in multiples of the initial number.
 	widest = 4
 

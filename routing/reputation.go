@@ -5,13 +5,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 const (
 	// doubtFrom is the number of bad marks, beyond twice the good ones, that puts a referrer in doubt.
-	doubtFrom = 2
+	doubtFrom = bound.Signs
 	// alikeMisses is the number of wrong names, with none right, that makes a similar peer's answer a bad one.
 	alikeMisses = wrongNames / 2
 )

@@ -1,7 +1,8 @@
-// Package bound has the sizes by which the machines bound what others make them remember, and look at. A bounded memory
-// takes one of three sizes, by what an item takes, so none takes more than about a megabyte. It has a size of its own
-// only where a run shows that none of these serves.
+// Package bound has the numbers by which the machines bound what others make them remember, look at and believe. A rule
+// takes one of them. It has a number of its own only where a run shows that none of these serves.
 package bound
+
+// A bounded memory has one of three sizes, by what an item takes. So none takes more than about a megabyte.
 
 const (
 	// Few bounds large items, of some kilobytes; the items of one peer; and questions that wait.
@@ -10,4 +11,12 @@ const (
 	Many = 1024
 	// Most bounds notes of some tens of bytes.
 	Most = 1 << 14
+)
+
+// A judgement of a peer rests on one of two numbers of signs.
+const (
+	// Signs is the number of signs that are enough where honest peers give hardly any: one may be chance, or a lie.
+	Signs = 2
+	// Credit is the number of faults from which on a peer is not believed where honest peers make some, too.
+	Credit = 8
 )

@@ -3,6 +3,7 @@ package exchange
 import (
 	"slices"
 
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/space"
 )
 
@@ -14,7 +15,7 @@ const (
 	// focusWeight is the factor by which parts of an origin in focus are worth more than others.
 	focusWeight = 64
 	// fastVoices is the number of peers that must claim faster lines than ours before these count: one may boast.
-	fastVoices = 2
+	fastVoices = bound.Signs
 	// slowLinks is the number of linked peers, none of them faster, at which a peer stops waiting for a faster one.
 	slowLinks = 8
 )

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -37,7 +38,7 @@ func (x *Exchange) tells(l *link) bool {
 
 // maxRefusals is the number of failed fetches of an origin from links that should hold it, after which it is dialled
 // itself.
-const maxRefusals = 2
+const maxRefusals = bound.Signs
 
 // holder returns the link to ask for parts of an origin outside our range: a link whose range contains the origin. Such
 // a link does not announce the origin to us. Of several it returns the nearest to the origin, because ranges are filled

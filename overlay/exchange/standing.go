@@ -20,7 +20,7 @@ import (
 // pays for its parts. So the line takes no more than was asked for, however late it comes, and whatever was forgotten
 // meanwhile.
 const (
-	fullCredit = 8
+	fullCredit = bound.Credit
 	maxParted  = bound.Few // peers whose links have closed, and whose standing is remembered
 )
 

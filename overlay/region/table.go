@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/overlay/space"
 )
@@ -80,9 +81,7 @@ const (
 	// in a row a contact is forgotten. After as many denials of existing holders it is not asked, but keeps its place until
 	// a better one comes, so that it cannot return with a clean record. After as many questions in a row that brought nobody,
 	// a peer that looks for its range asks nobody twice.
-	beyondChance = 2
-	// deniedOf is the number of right answers of a contact that allow one more denial.
-	deniedOf = 8
+	beyondChance = bound.Signs
 )
 
 // Contacts is a bounded table of contacts. Every range of our depth has a bucket of at most ContactsEach contacts. The
@@ -240,7 +239,7 @@ func truth(is bool) int {
 func (c *Contact) faults() int { return int(c.Denials) + int(c.Failed) }
 
 // Refuted reports whether a contact has denied too many existing holders to be asked again.
-func (c *Contact) Refuted() bool { return c.Denials >= beyondChance+c.Right/deniedOf }
+func (c *Contact) Refuted() bool { return c.Denials >= beyondChance+c.Right/bound.Credit }
 
 func (t *Contacts) tie(c Contact) uint64 {
 	return compare.Mix(uint64(t.self) ^ compare.Mix(uint64(c.Place)))

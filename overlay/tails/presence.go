@@ -2,12 +2,13 @@ package tails
 
 import (
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // maxDoubts caps the peers doubted on the word of one link in a minute.
-const maxDoubts = 8
+const maxDoubts = bound.Credit
 
 // leave tells all links at once that the node closes.
 func (m *Machine) leave() {
