@@ -81,7 +81,8 @@ func examine(ctx context.Context, cl *client) []finding {
 	}
 	out = append(out, finding{"daemon", true, "runs as " + s.ID + ", version " + s.Version, ""})
 	if id, err := get[httpapi.ID](ctx, cl, "id", nil); err == nil {
-		out = append(out, ports(cfg.Addresses.Listen, id.Addresses))
+		_, key, _ := cl.repo.SwarmKey() // a daemon does not start with one that cannot be read
+		out = append(out, ports(cfg.Addresses.Listen, id.Addresses, key != nil))
 	}
 	out = append(out, reached(s.Reach), links(s))
 	if len(s.Bootstrap) > 0 {
@@ -137,15 +138,21 @@ func disk(r repo.Repo) finding {
 	return finding{"disk", true, fmt.Sprintf("%d MiB are free below %s", free>>20, r.Dir), ""}
 }
 
-// ports checks that the daemon listens on every port that it should. wanted and used are multiaddrs.
-func ports(wanted, used []string) finding {
+// ports checks that the daemon listens on every port that it should. wanted and used are multiaddrs. private means that
+// the network has a pre-shared key, with which libp2p has no transport over UDP.
+func ports(wanted, used []string, private bool) finding {
 	listened := make(map[string]bool)
 	for _, text := range used {
 		listened[portOf(text)] = true
 	}
 	var all, lost []string
+	off := ""
 	for _, text := range wanted {
 		p := portOf(text)
+		if private && strings.HasPrefix(p, "udp/") && !listened[p] {
+			off = "; QUIC is off: swarm.key"
+			continue
+		}
 		if p == "" || strings.HasSuffix(p, "/0") || slices.Contains(all, p) {
 			continue
 		}
@@ -160,7 +167,7 @@ func ports(wanted, used []string) finding {
 	case len(all) == 0:
 		return finding{"ports", true, "free ones are taken at every start", "others find the peer again sooner at a port that stays (addresses.listen)"}
 	}
-	return finding{"ports", true, "listens on " + strings.Join(all, ", "), ""}
+	return finding{"ports", true, "listens on " + strings.Join(all, ", ") + off, ""}
 }
 
 // portOf returns the port of a multiaddr, as "tcp/4101"; empty where it has none.

@@ -31,9 +31,12 @@ func TestDoctor(t *testing.T) {
 		fine          bool
 		found, advice string
 	}{
-		{ports(wanted, used), true, "listens on tcp/4101, udp/4101", ""},
-		{ports(wanted, used[1:]), false, "nothing listens on tcp/4101", "another program"},
-		{ports([]string{"/ip4/0.0.0.0/tcp/0", "no multiaddr"}, nil), true, "free ones", "addresses.listen"},
+		{ports(wanted, used, false), true, "listens on tcp/4101, udp/4101", ""},
+		{ports(wanted, used[1:], false), false, "nothing listens on tcp/4101", "another program"},
+		{ports(wanted, used[:1], false), false, "nothing listens on udp/4101", "another program"},
+		{ports(wanted, used[:1], true), true, "listens on tcp/4101; QUIC is off", ""},
+		{ports(wanted, used[1:], true), false, "nothing listens on tcp/4101", "another program"},
+		{ports([]string{"/ip4/0.0.0.0/tcp/0", "no multiaddr"}, nil, false), true, "free ones", "addresses.listen"},
 		{reached(httpapi.Reach{How: "not", Advice: "forward a port"}), false, "in vain", "forward a port"},
 		{reached(httpapi.Reach{How: "local", Advice: "name a relay"}), true, "this network only", "name a relay"},
 	} {

@@ -73,6 +73,9 @@ func (d *daemon) openHost(context.Context) error {
 	if err != nil {
 		return err
 	}
+	if len(private) > 0 {
+		d.log.Info("a private network, by swarm.key: QUIC is off")
+	}
 	opts = append(append(opts, more...), private...)
 	if d.host, err = libp2p.New(append(opts, libp2p.ListenAddrStrings(d.listen...))...); err != nil {
 		return err
