@@ -49,6 +49,9 @@ func Restore(ctx context.Context, r repo.Repo, backup io.ReadSeeker, log *slog.L
 	if err := os.RemoveAll(made); err != nil { // left by a restore that was interrupted
 		return 0, err
 	}
+	if err := os.Mkdir(made, 0o700); err != nil {
+		return 0, err
+	}
 	defer func() {
 		if err != nil {
 			_ = os.RemoveAll(made)

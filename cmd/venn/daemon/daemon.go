@@ -3,6 +3,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -128,13 +129,18 @@ func (d *daemon) openStore(ctx context.Context) error {
 	if err := room(0); err != nil {
 		return err
 	}
-	db, err := openPebble(d.repo.Store(), nil, d.cfg.Limits.Cache, d.log)
+	// the database's own files may be read by all, and private keys are in them
+	dir := d.repo.Store()
+	if err := cmp.Or(os.MkdirAll(dir, 0o700), os.Chmod(dir, 0o700)); err != nil {
+		return err
+	}
+	db, err := openPebble(dir, nil, d.cfg.Limits.Cache, d.log)
 	if err != nil {
 		return err
 	}
 	d.onClose(func() error { return closePebble(db, closeTime, d.log) })
 	if d.store, err = store.Open(ctx, db, d.seed(), store.WithRoom(room), store.WithProgress(d.reads())); err != nil {
-		return fmt.Errorf("store %s: %w", d.repo.Store(), err)
+		return fmt.Errorf("store %s: %w", dir, err)
 	}
 	d.onClose(func() error { return d.closed(d.store) })
 	if d.removals, err = d.repo.OpenRemovals(d.store.Count()+d.store.Private().Count() == 0); err != nil {

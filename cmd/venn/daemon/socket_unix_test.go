@@ -3,6 +3,9 @@
 package daemon
 
 import (
+	"bytes"
+	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -46,6 +49,28 @@ func TestSocketIsPrivate(t *testing.T) {
 	if now := unix.Umask(0); now != 0 {
 		t.Errorf("the umask is left at %o", now)
 	}
+}
+
+// TestStoreIsPrivate: only the owner may read the store, in a repository that others may look into. So it is with a
+// store from before, and one that was restored.
+func TestStoreIsPrivate(t *testing.T) {
+	r, log := newRepo(t), slog.New(slog.DiscardHandler)
+	noErr(t, os.Chmod(r.Dir, 0o755))
+	private := func(of string) {
+		t.Helper()
+		if mode := must(os.Stat(r.Store())).Mode().Perm(); mode != 0o700 {
+			t.Errorf("%s has mode %#o", of, mode)
+		}
+	}
+	var saved bytes.Buffer
+	backup := func() error { saved.Reset(); return Backup(t.Context(), r, &saved, func(int) {}, log) }
+	noErr(t, backup())
+	private("a new store")
+	noErr(t, errors.Join(os.Chmod(r.Store(), 0o755), backup()))
+	private("a store from before")
+	noErr(t, os.RemoveAll(r.Store()))
+	must(Restore(t.Context(), r, bytes.NewReader(saved.Bytes()), log))
+	private("a restored store")
 }
 
 // TestTCPIsQuiet: a connection's TCP no longer sends signs of life of its own.
