@@ -56,5 +56,5 @@ type Advanced struct {
 // The faults that are reported.
 const (
 	FaultTail event.Fault = "tail"       // a tail is malformed, or sent by its origin without its signature
-	FaultLong event.Fault = "tail chain" // more changes, or more tails, than an epoch may have
+	FaultLong event.Fault = "tail chain" // its origin sent more changes, or more tails, than an epoch may have
 )

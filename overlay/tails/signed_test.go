@@ -42,6 +42,31 @@ func TestTwinsTailsBlameNoRelay(t *testing.T) {
 	}
 }
 
+// TestUnequalTailsBlameNoRelay: an origin gives one link many short tails, and another link a long one that leads as
+// far. The second link passes its next tail on to the first, whose chain is full: that is no fault of the second.
+func TestUnequalTailsBlameNoRelay(t *testing.T) {
+	n := newLine(t)
+	b, c := n.peers["b"], n.peers["c"]
+	h := n.peers["a"].header
+	give := func(p *peer, from wire.PeerID, number, first uint32) {
+		tail := signedTail(t, h, number, first, []summary.Fingerprint{summary.Fingerprint(number)})
+		p.step(tails.Received{From: from, Items: []wire.TailItem{{Group: group.Of(h), Number: number, Tails: [][]byte{tail}}}})
+		n.run(n.now + 2*time.Second)
+	}
+	const most = wire.MaxItemTails
+	for i := range uint32(most) {
+		give(c, "b", i+1, i)
+	}
+	give(b, "a", most, 0)
+	give(b, "a", most+1, most)
+	if at, stays := b.advanced["a"].Number, c.advanced["a"].Number; at != most+1 || stays != most {
+		t.Errorf("the relay is at tail %d, the other at %d", at, stays)
+	}
+	if got := n.reports[tails.FaultLong]; got != 0 {
+		t.Errorf("%d faults of a relay", got)
+	}
+}
+
 // TestUnverified: where the driver has not verified a signature yet, the machine asks for all of an item, goes on, and
 // takes the item when it comes again. What is not good then is bad.
 func TestUnverified(t *testing.T) {

@@ -76,8 +76,9 @@ func (m *Machine) blame(from wire.PeerID, o *origin, sure bool, err error) taken
 }
 
 // admits reports whether there is room for a tail now. If not, the origin's tails are refused for a while. The sender
-// is to blame only if no peer would take the tail: it does not know the room here, and messages to a machine that was
-// paused come all at once.
+// is to blame only if it is the origin, and made the chain too long. It does not know the room here, and messages to a
+// machine that was paused come all at once. A relay's own chain may be shorter: an origin can sign tails that lead to
+// one state in few steps, and in many.
 func (m *Machine) admits(from wire.PeerID, o *origin, t *Tail) bool {
 	n, _ := o.before(t.From())
 	held := t.Len()
@@ -89,7 +90,9 @@ func (m *Machine) admits(from wire.PeerID, o *origin, t *Tail) bool {
 	case !o.allow(m.now):
 		wait = agenda.Beat
 	case n >= maxSegments || held > maxChain:
-		m.emit(event.Report{Peer: from, Fault: FaultLong})
+		if from == o.peer {
+			m.emit(event.Report{Peer: from, Fault: FaultLong})
+		}
 	case m.held-o.held+held <= m.cfg.MaxChanges:
 		return true
 	}
