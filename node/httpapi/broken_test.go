@@ -1,13 +1,16 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 )
@@ -66,6 +69,35 @@ func TestBroken(t *testing.T) {
 				t.Errorf("status %d, %v, and the answer ends with %q", resp.StatusCode, err, b[max(0, len(b)-40):])
 			}
 		})
+	}
+}
+
+// TestClientsFillNoLog: a request that is refused, or whose client has gone, leaves no line in the log. A failure does.
+func TestClientsFillNoLog(t *testing.T) {
+	var log strings.Builder
+	a := newAPI(Config{Log: slog.New(slog.NewTextHandler(&log, nil)), MaxRequests: 1}, "")
+	request := func(ctx context.Context, h handler) (status int) {
+		w := httptest.NewRecorder()
+		a.limited(h).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil).WithContext(ctx))
+		return w.Code
+	}
+	fails := func(_ http.ResponseWriter, r *http.Request) error {
+		return cmp.Or(r.Context().Err(), errors.New("disk"))
+	}
+	request(t.Context(), func(http.ResponseWriter, *http.Request) error {
+		if status := request(t.Context(), fails); status != http.StatusServiceUnavailable {
+			t.Errorf("a second request at once: %d", status)
+		}
+		return nil
+	})
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	request(gone, fails)
+	if log.Len() > 0 {
+		t.Errorf("clients have it logged: %s", &log)
+	}
+	if request(t.Context(), fails); strings.Count(log.String(), "disk") != 1 {
+		t.Errorf("of a failure is logged: %q", &log)
 	}
 }
 

@@ -239,7 +239,7 @@ func (a *api) limited(h handler) http.Handler {
 		place := a.slots.Take(Principal(r), cancel)
 		if place == nil {
 			a.refused.Inc()
-			a.fail(w, r, fault{http.StatusServiceUnavailable, fmt.Errorf("%d requests at once are served already", a.MaxRequests)})
+			writeError(w, http.StatusServiceUnavailable, fmt.Errorf("%d requests at once are served already", a.MaxRequests))
 			return
 		}
 		defer place.Release()
@@ -271,7 +271,7 @@ func (a *api) answered(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out := &answer{ResponseWriter: w}
 		if err := h(out, r); err != nil && out.begun {
-			a.Log.Warn("answer cut off", "path", r.URL.Path, "err", err)
+			a.warn(r, "answer cut off", err)
 			panic(http.ErrAbortHandler)
 		} else if err != nil {
 			a.fail(w, r, err)
@@ -411,8 +411,20 @@ func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
 		status = http.StatusGatewayTimeout
 	}
 	if status >= 500 && status != http.StatusNotImplemented { // what is not offered is no failure
-		a.Log.Warn("request failed", "path", r.URL.Path, "err", err)
+		a.warn(r, "request failed", err)
 	}
+	writeError(w, status, err)
+}
+
+// warn logs the failure of a request. It logs none whose client has gone, or whose place went to another client:
+// clients could fill the log.
+func (a *api) warn(r *http.Request, what string, err error) {
+	if !errors.Is(r.Context().Err(), context.Canceled) {
+		a.Log.Warn(what, "path", r.URL.Path, "err", err)
+	}
+}
+
+func writeError(w http.ResponseWriter, status int, err error) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(Error{err.Error()})
