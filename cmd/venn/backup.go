@@ -22,7 +22,8 @@ func backupCommand() *cli.Command {
 	return &cli.Command{
 		Name: "backup", Usage: "write the keys, private ones too, and the peers known to a file", ArgsUsage: "FILE",
 		Description: "The daemon may run meanwhile. What it adds meanwhile may be in the file or not. The identity and the configuration are files of\n" +
-			"their own in the peer's folder, identity.key and config.toml: keep copies of them, too.",
+			"their own in the peer's folder, identity.key and config.toml: keep copies of them, too. Which file has which key\n" +
+			"(venn keys path) is not in it: venn keys add --from finds that out again.",
 		Flags: []cli.Flag{jsonFlag("as a JSON object: keys, file")},
 		Action: onRepo(func(ctx context.Context, c *cli.Command, r repo.Repo) error {
 			name := c.Args().First()

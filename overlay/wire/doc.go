@@ -1,6 +1,6 @@
 // Package wire defines the format of the messages that nodes exchange. They go on the streams of /venn/hello/1.0.0,
-// /venn/have/1.0.0, /venn/query/1.0.0, /venn/parts/1.0.0, /venn/tails/1.0.0 and /venn/join/1.0.0, and in pubsub's
-// partial messages. [ProtocolIn] adds the network to the protocols' ids.
+// /venn/have/1.0.0, /venn/query/1.0.0, /venn/parts/1.0.0, /venn/peers/1.1.0, /venn/tails/1.0.0 and /venn/join/1.0.0, and
+// in pubsub's partial messages. [ProtocolIn] adds the network to the protocols' ids.
 //
 // Every message is a protocol buffer, described by wire.proto beside this file. On a stream its length precedes it,
 // as an unsigned varint (WriteFrame, ReadFrame). A decoder guarantees, for bytes from a stranger:
