@@ -236,7 +236,7 @@ func (d *tree) unread() error {
 }
 
 func hashFile(path string) (sum [sha256.Size]byte, err error) {
-	f, err := os.Open(path)
+	f, err := repo.OpenRegular(path)
 	if err != nil {
 		return sum, err
 	}

@@ -131,3 +131,21 @@ func parseFile(line []byte) (x File, ok bool) {
 	x.Path, errs[3] = strconv.Unquote(string(path))
 	return x, errors.Join(errs[:]...) == nil
 }
+
+// OpenRegular opens a regular file for reading. It returns an error if anything else has taken the file's place: a
+// link, which may lead anywhere, or a pipe, on which a reader may wait for ever.
+func OpenRegular(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|asItIs, 0)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s: no regular file any more", path)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}

@@ -12,6 +12,9 @@ import (
 // modesCount is true because a file's mode decides who may read it.
 const modesCount = true
 
+// asItIs has the flags to open what is at a path itself. A link is an error, and nobody waits for a pipe's other end.
+const asItIs = unix.O_NOFOLLOW | unix.O_NONBLOCK
+
 // tryLock locks a file until it is closed. It returns errHeld if another process has locked it.
 func tryLock(f *os.File) error {
 	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)

@@ -11,6 +11,9 @@ import (
 // own folders admit only the user.
 const modesCount = false
 
+// asItIs has no flags: only administrators make links, and no pipe is among files.
+const asItIs = 0
+
 // tryLock locks a file until it is closed. It returns errHeld if another process has locked it. The locked byte is
 // beyond the end of every file, so that others may read the file.
 func tryLock(f *os.File) error {
