@@ -8,12 +8,10 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/urfave/cli/v3"
 
@@ -121,9 +119,7 @@ func serveView(ctx context.Context, flag, addr string, cfg view.Config, w io.Wri
 	if err != nil {
 		return fmt.Errorf("%s: %w", flag, err)
 	}
-	s := &http.Server{Handler: httpapi.Guard(view.Handler(cfg), host), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 1 << 16}
-	done.Go(func() { _ = s.Serve(l) })
-	context.AfterFunc(ctx, func() { _ = s.Close() })
+	done.Go(func() { _ = httpapi.Serve(ctx, l, httpapi.Guard(view.Handler(cfg), host)) })
 	at := l.Addr().(*net.TCPAddr)
 	if at.IP.IsUnspecified() {
 		at.IP = net.IPv4(127, 0, 0, 1)
