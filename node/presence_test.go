@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/network"
+
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/node/internal/limits"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -160,6 +162,51 @@ func TestWatchEnds(t *testing.T) {
 	t.Error("it waits for the next question although all is found")
 }
 
+// TestWatchBesideSilent: a holder that does not answer delays no other key, be it there already or added later.
+func TestWatchBesideSilent(t *testing.T) {
+	t.Parallel()
+	a, b, silent := newNode(t), newNode(t), newNode(t)
+	over := make(chan struct{})
+	t.Cleanup(func() { close(over) })
+	silent.host.SetStreamHandler(wire.ProtocolIn("venn", HaveID), func(s network.Stream) { <-over; _ = s.Reset() })
+	lacking, there, later := []byte("silent's"), []byte("there"), []byte("later")
+	add(t, silent, lacking)
+	add(t, b, there)
+	connect(t, a, silent)
+	connect(t, a, b)
+	eventually(t, "a knows both", func() bool { return knows(a, b) && knows(a, silent) })
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var found []string
+	begun := time.Now()
+	for k := range a.Watch(ctx, lacking, there, later) {
+		if took := time.Since(begun); took > 4*time.Second {
+			t.Errorf("%s took %v", k, took)
+		}
+		if found = append(found, string(k)); len(found) == 2 {
+			break
+		}
+		add(t, b, later)
+		begun = time.Now()
+	}
+	if len(found) != 2 || found[0] != string(there) || found[1] != string(later) {
+		t.Errorf("found %q", found)
+	}
+}
+
+// TestWatchOfNoKey: keys that no peer can hold are not waited for.
+func TestWatchOfNoKey(t *testing.T) {
+	n := newNode(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for k := range n.Watch(ctx, nil, make([]byte, wire.MaxKey+1)) {
+		t.Errorf("found %q", k)
+	}
+	if ctx.Err() != nil {
+		t.Error("waited for ever")
+	}
+}
+
 // TestWatchHearsOfEpochs waits for keys that come with many others, so that a summary announces them, not a tail. They
 // are more than a turn of the loop looks at.
 func TestWatchHearsOfEpochs(t *testing.T) {
@@ -180,7 +227,7 @@ func TestWatchHearsOfEpochs(t *testing.T) {
 	add(t, b, many...)
 	told := map[string]bool{}
 	for len(told) < 2*mostLooks+1 {
-		got := w.await(ctx, time.Minute)
+		got := w.await(ctx)
 		if got == nil {
 			t.Fatalf("told of %d of %d", len(told), 2*mostLooks+1)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -20,12 +21,16 @@ const (
 	mostWatchAsk = 16 * time.Second
 	// watchBudget is the most messages of a query that asks only peers known to have a key.
 	watchBudget = 4
+	// watchAtOnce is the most keys that are asked for at a time: as many on news, and as many after a pause.
+	watchAtOnce = 16
 )
 
 // Watch waits until somebody has the keys. It yields each key with a peer that has confirmed it, as soon as one is
 // found. It ends when all are found, when ctx ends, or when the node is closed. A key that the node holds itself is
 // found at once, at the node. While nobody has a key, the node waits for announcements, which come within a second. It
-// asks all other peers after 1, 2, 4, … 16 s, and at once if it does not know all peers of the network.
+// asks all other peers after 1, 2, 4, … 16 s, and at once if it does not know all peers of the network. A holder that
+// does not answer delays no other key, unless it has many of them. Keys that no peer can hold, which Query refuses with
+// ErrKey, are not waited for.
 func (n *Node) Watch(ctx context.Context, keys ...[]byte) iter.Seq2[[]byte, peer.AddrInfo] {
 	return func(yield func([]byte, peer.AddrInfo) bool) {
 		w := newWatcher(n, keys)
@@ -33,28 +38,34 @@ func (n *Node) Watch(ctx context.Context, keys ...[]byte) iter.Seq2[[]byte, peer
 			return
 		}
 		defer func() { _ = n.view(n.ctx, w.end) }()
-		budget, pause, full := w.budget, watchAsk, true
-		var next time.Time // when all others are asked again, whatever matches until then
-		for due := w.waiting(); n.alive(ctx) == nil; {
-			for _, key := range due {
-				if p, ok := n.whoHas(ctx, key, budget); ok {
-					if w.found(key); !yield(key, p) {
-						return
-					}
-				}
+		ctx, cancel := context.WithCancel(ctx)
+		defer context.AfterFunc(n.ctx, cancel)()
+		found := make(chan holding)
+		go func() {
+			defer close(found)
+			var asking sync.WaitGroup
+			asking.Go(func() { w.askOnNews(ctx, found) })
+			asking.Go(func() { w.askAll(ctx, found) })
+			asking.Wait()
+		}()
+		defer func() {
+			cancel()
+			for range found { // nobody is asked after the end
 			}
-			if len(w.waiting()) == 0 {
+		}()
+		for len(w.waiting()) > 0 {
+			h, more := <-found
+			if !more || w.found(h.key) && !yield(h.key, h.at) {
 				return
-			}
-			if full {
-				next, pause = time.Now().Add(pause), min(2*pause, mostWatchAsk)
-			}
-			due, budget = w.await(ctx, time.Until(next)), watchBudget
-			if full = due == nil; full {
-				due, budget = w.waiting(), 0
 			}
 		}
 	}
+}
+
+// holding is a key with a peer that has it.
+type holding struct {
+	key []byte
+	at  peer.AddrInfo
 }
 
 // whoHas returns one peer that has a key.
@@ -70,6 +81,47 @@ func (n *Node) whoHas(ctx context.Context, key []byte, budget int) (p peer.AddrI
 		return peer.AddrInfo{ID: n.host.ID(), Addrs: n.host.Addrs()}, true
 	}
 	return peer.AddrInfo{}, false
+}
+
+// askOnNews asks for the keys that match what becomes known of peers, until ctx ends.
+func (w *watcher) askOnNews(ctx context.Context, found chan<- holding) {
+	var asking errgroup.Group
+	asking.SetLimit(watchAtOnce)
+	for keys := w.await(ctx); keys != nil; keys = w.await(ctx) {
+		w.ask(ctx, &asking, keys, watchBudget, found)
+	}
+	_ = asking.Wait()
+}
+
+// askAll asks for all keys that are waited for, again after each pause, until ctx ends.
+func (w *watcher) askAll(ctx context.Context, found chan<- holding) {
+	budget, pause := w.budget, watchAsk
+	for ctx.Err() == nil {
+		var asking errgroup.Group
+		asking.SetLimit(watchAtOnce)
+		w.ask(ctx, &asking, w.waiting(), budget, found)
+		_ = asking.Wait()
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+		budget, pause = 0, min(2*pause, mostWatchAsk)
+	}
+}
+
+// ask asks for keys, as many at a time as the group allows, and sends those that somebody has to found.
+func (w *watcher) ask(ctx context.Context, asking *errgroup.Group, keys [][]byte, budget int, found chan<- holding) {
+	for _, key := range keys {
+		if ctx.Err() != nil {
+			return
+		}
+		asking.Go(func() error {
+			if p, ok := w.n.whoHas(ctx, key, budget); ok {
+				found <- holding{key, p}
+			}
+			return nil
+		})
+	}
 }
 
 // watcher waits for keys. The loop shows it each peer about which something new is known.
@@ -93,6 +145,9 @@ type awaited struct {
 func newWatcher(n *Node, keys [][]byte) *watcher {
 	w := &watcher{n: n, news: map[wire.PeerID]bool{}, match: make(chan struct{}, 1)}
 	for _, k := range keys {
+		if checkKeys([][]byte{k}) != nil {
+			continue
+		}
 		w.keys = append(w.keys, awaited{key: slices.Clone(k), print: n.hasher.Fingerprint(k), matched: map[wire.PeerID]bool{}})
 	}
 	return w
@@ -150,11 +205,13 @@ func (w *watcher) due(ctx context.Context) (keys [][]byte) {
 	return slices.CompactFunc(keys, bytes.Equal)
 }
 
-// found notes that a key need not be waited for any more.
-func (w *watcher) found(key []byte) {
+// found notes that a key need not be waited for any more. It reports whether it was waited for.
+func (w *watcher) found(key []byte) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	before := len(w.keys)
 	w.keys = slices.DeleteFunc(w.keys, func(a awaited) bool { return string(a.key) == string(key) })
+	return len(w.keys) < before
 }
 
 // waiting returns the keys that nobody was found to have.
@@ -167,17 +224,11 @@ func (w *watcher) waiting() (keys [][]byte) {
 	return keys
 }
 
-// await waits until the summary or tails of some peer match keys, and returns these keys; nil if none do in time.
-func (w *watcher) await(ctx context.Context, within time.Duration) (keys [][]byte) {
-	late := time.NewTimer(within)
-	defer late.Stop()
+// await waits until the summary or tails of some peer match keys, and returns these keys; nil once ctx has ended.
+func (w *watcher) await(ctx context.Context) (keys [][]byte) {
 	for keys == nil {
 		select {
 		case <-ctx.Done():
-			return nil
-		case <-w.n.ctx.Done():
-			return nil
-		case <-late.C:
 			return nil
 		case <-w.match:
 			keys = w.due(ctx)
