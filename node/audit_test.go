@@ -10,7 +10,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/node/keystore"
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
 )
 
@@ -68,6 +67,6 @@ func byOverlap(t *testing.T, n *Node, p peer.ID) bool {
 		t.Fatal(err)
 	}
 	return slices.ContainsFunc(all, func(nb Neighbour) bool {
-		return nb.Peer == p && nb.Kind == overlay.Similar.String()
+		return nb.Peer == p && nb.Kind == KindOverlap
 	})
 }

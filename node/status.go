@@ -7,6 +7,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/node/internal/counters"
+	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -81,11 +82,21 @@ type Traffic = counters.Traffic
 // Traffic returns the bytes over streams since New, by peer and protocol, of the 4,096 peers counted last.
 func (n *Node) Traffic() []Traffic { return n.counters.ByPeer() }
 
+// The values of Neighbour.Kind. A later version may have more.
+const (
+	KindRandom  = string(overlay.Random)  // drawn from all peers known
+	KindOverlap = string(overlay.Similar) // holds the most of the node's keys, by estimate
+	KindNear    = string(overlay.Near)    // has a short round trip
+	KindInbound = string(overlay.Inbound) // chose the node
+	KindRange   = string(overlay.Ranged)  // drawn from the node's range
+	KindSpread  = string(overlay.Spread)  // drawn from all parts of a range that is far wider than those of others
+)
+
 // Neighbour is a peer that the node keeps a connection with.
 type Neighbour struct {
-	Peer  peer.ID           `json:"id"`
-	Kind  string            `json:"kind"`           // why it was chosen: random, overlap, near, inbound, range or spread
-	Share estimate.Interval `json:"share,omitzero"` // estimated share of the node's keys that the peer holds; zero: not known
+	Peer    peer.ID           `json:"id"`
+	Kind    string            `json:"kind"`           // why it was chosen: KindRandom or another
+	Overlap estimate.Interval `json:"share,omitzero"` // estimated part of the node's keys that the peer holds; zero: not known
 }
 
 // Neighbours returns the neighbours, in the order of their ids. It takes one turn of the loop. The errors: ErrClosed,
@@ -93,7 +104,7 @@ type Neighbour struct {
 func (n *Node) Neighbours(ctx context.Context) (out []Neighbour, err error) {
 	err = n.view(ctx, func(l *loop) {
 		for _, nb := range l.core.Overlay.Neighbours() {
-			out = append(out, Neighbour{peer.ID(nb.Peer), nb.Kind.String(), nb.Overlap})
+			out = append(out, Neighbour{peer.ID(nb.Peer), string(nb.Kind), nb.Overlap})
 		}
 	})
 	return out, err
@@ -101,9 +112,9 @@ func (n *Node) Neighbours(ctx context.Context) (out []Neighbour, err error) {
 
 // Similar is a peer that holds some of the node's keys.
 type Similar struct {
-	Peer  peer.ID           `json:"id"`
-	Share estimate.Interval `json:"share"` // estimated share of the node's keys that the peer holds
-	Keys  int               `json:"keys"`  // number of keys that the peer holds in all
+	Peer    peer.ID           `json:"id"`
+	Overlap estimate.Interval `json:"share"` // estimated part of the node's keys that the peer holds
+	Keys    int               `json:"keys"`  // number of keys that the peer holds in all
 }
 
 // Similar returns the peers that hold the most of the node's collection, the most similar first. most is the largest

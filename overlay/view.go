@@ -202,6 +202,8 @@ const (
 	Similar = topology.Similar
 	Near    = topology.Near
 	Inbound = topology.Inbound
+	Ranged  = topology.Ranged
+	Spread  = topology.Spread
 )
 
 // Neighbour is a peer that this node keeps a connection with.

@@ -13,7 +13,6 @@ import (
 
 	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/node/signed"
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/cache"
 	"github.com/venn-p2p/venn/testnet/link"
 	"github.com/venn-p2p/venn/testnet/runs"
@@ -154,7 +153,7 @@ func (m *member) similar(ctx context.Context) ([]peer.ID, error) {
 	neighbours, err := m.node.Neighbours(ctx)
 	var ids []peer.ID
 	for _, n := range neighbours {
-		if n.Kind == overlay.Similar.String() {
+		if n.Kind == node.KindOverlap {
 			ids = append(ids, n.Peer)
 		}
 	}

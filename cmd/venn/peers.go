@@ -83,10 +83,10 @@ func roundTrip(p httpapi.Peer) string {
 
 var listNeighbours = asking("/api/v1/neighbours", func(w io.Writer, all []node.Neighbour) error {
 	return tableOf(w, "NEIGHBOUR|CHOSEN BY|HAS OF OURS", all, func(n node.Neighbour) []any {
-		if n.Share.Confidence == 0 {
+		if n.Overlap.Confidence == 0 {
 			return []any{n.Peer, n.Kind, "-"}
 		}
-		return []any{n.Peer, n.Kind, percent(n.Share)}
+		return []any{n.Peer, n.Kind, percent(n.Overlap)}
 	})
 })
 
@@ -115,7 +115,7 @@ func printSimilar(w io.Writer, all []node.Similar) error {
 		_, err := fmt.Fprintln(w, "of the peers known here, nobody seems to hold any key that this peer holds")
 		return err
 	}
-	return tableOf(w, "PEER|HAS OF OURS|KEYS", all, func(s node.Similar) []any { return []any{s.Peer, percent(s.Share), s.Keys} })
+	return tableOf(w, "PEER|HAS OF OURS|KEYS", all, func(s node.Similar) []any { return []any{s.Peer, percent(s.Overlap), s.Keys} })
 }
 
 func statusCommand() *cli.Command {

@@ -248,7 +248,7 @@ func near(e *directory.Entry) float64    { return -float64(e.RTT()) }
 func (s *slow) take(p wire.PeerID, k Kind) error {
 	nb, is := s.neighbours[p]
 	s.neighbours[p] = neighbour{kind: k, since: s.now, accepted: is && nb.accepted}
-	s.did["chose a "+k.String()+" one"]++
+	s.did["chose a "+string(k)+" one"]++
 	if is {
 		s.did["chose a neighbour again"]++
 		return nil
@@ -473,7 +473,7 @@ func (s *slow) swapOne() error {
 	if out == nil {
 		return nil
 	}
-	s.did["swapped a "+Similar.String()+" one"]++
+	s.did["swapped a "+string(Similar)+" one"]++
 	room := s.room
 	err := cmp.Or(s.drop(out.Peer()), s.take(in.Peer(), Similar))
 	s.room = room

@@ -15,28 +15,24 @@ import (
 )
 
 // Kind is the reason why a peer is a neighbour.
-type Kind uint8
+type Kind string
 
+// The kinds of neighbours.
 const (
 	// Random neighbours are drawn from all peers known: they keep the network connected and cannot be chosen by an
 	// attacker.
-	Random Kind = iota
+	Random Kind = "random"
 	// Similar neighbours hold the most of our collection, by estimate.
-	Similar
+	Similar Kind = "overlap"
 	// Near neighbours have the shortest round trips.
-	Near
+	Near Kind = "near"
 	// Inbound neighbours chose us.
-	Inbound
+	Inbound Kind = "inbound"
 	// Ranged neighbours are drawn from our range, if it is not the whole network: they bring news of the range.
-	Ranged
+	Ranged Kind = "range"
 	// Spread neighbours are drawn from all parts of our range, where it is far wider than those of other peers.
-	Spread
+	Spread Kind = "spread"
 )
-
-// String returns the name of the kind.
-func (k Kind) String() string {
-	return [...]string{"random", "overlap", "near", "inbound", "range", "spread"}[k]
-}
 
 // Config holds the parameters of a [Topology]: the number of neighbours of each kind that we choose, and the most in
 // all.
@@ -252,7 +248,7 @@ func (t *Topology) IsNeighbour(p wire.PeerID) bool {
 func (t *Topology) KindOf(p wire.PeerID) (k Kind, ok bool) {
 	nb, is := t.neighbours[p]
 	if !is {
-		return 0, false
+		return "", false
 	}
 	return nb.kind, true
 }

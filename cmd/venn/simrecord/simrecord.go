@@ -210,7 +210,7 @@ func simulatedLinks(s *sim.Sim, p strategy.ID, o *overlay.Overlay) []view.Link {
 	for _, to := range s.Links(p) {
 		l := view.Link{To: int(to), Kind: "link", Share: -1, RTT: 2000 * s.Latency(p, to).Seconds()}
 		if nb, ok := chosen[to]; ok {
-			l.Kind = nb.Kind.String()
+			l.Kind = string(nb.Kind)
 			if nb.Overlap.Confidence > 0 {
 				// more decimals would be less than the estimate's error
 				l.Share = math.Round(nb.Overlap.Value*100) / 100

@@ -336,8 +336,8 @@ func (w *Watch) links(m member, peers []node.PeerStatus, neighbours []node.Neigh
 		}
 		if nb, ok := chosen[p.ID]; ok {
 			link.Kind = nb.Kind
-			if nb.Share.Confidence > 0 {
-				link.Share = nb.Share.Value
+			if nb.Overlap.Confidence > 0 {
+				link.Share = nb.Overlap.Value
 			}
 		}
 		l.Links = append(l.Links, link)
