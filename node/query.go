@@ -20,7 +20,7 @@ type QueryOptions struct {
 	Want    int           // holders that are enough, if not All; 0 or less: 1
 	Others  bool          // look for others even if this node holds the key; else a query for one holder ends at once
 	Direct  bool          // nobody forwards the query; it takes a round trip less if nobody has the key
-	Fresh   time.Duration // greatest age of knowledge that replaces a question; 0: 3 s, negative: always ask
+	Fresh   time.Duration // greatest age of knowledge that replaces a question; 0: 3 s, negative: always ask, as before a fetch from a holder
 	Budget  int           // most requests and answers; 0 or less: 128, or 640 with All, and 256 more for contacts
 	Timeout time.Duration // 0 or less: 10 s; at most the rest of the context's time, and 49 days
 }
@@ -72,7 +72,7 @@ func (n *Node) Query(ctx context.Context, key []byte, o QueryOptions) (*Results,
 }
 
 // Providers yields every holder found, each once, waiting for the next, until the query is over. Each call begins with
-// the first.
+// the first. It never yields the node itself: QueryStats.Self says whether the node holds the key.
 func (r *Results) Providers() iter.Seq[peer.AddrInfo] {
 	return func(yield func(peer.AddrInfo) bool) {
 		for i := 0; ; i++ {

@@ -49,6 +49,11 @@ type Report struct {
 // Moved returns the number of bytes that the join moved in all.
 func (r Report) Moved() int { return r.Collected + r.Returned + r.KeysMoved }
 
+// String returns the counts of bytes in words.
+func (r Report) String() string {
+	return fmt.Sprintf("%d bytes moved in place of %d: filters %d, their AND %d, keys %d", r.Moved(), r.Shipping, r.Collected, r.Returned, r.KeysMoved)
+}
+
 // Join returns the keys that all sources hold, in increasing order. p is the form of the collected filters. If only
 // its Hasher is set, [Plan] chooses the form. In each step all sources are asked at once, except that the smallest set
 // sends its keys before the others. When one source fails, the others are cancelled. Errors of sources come back

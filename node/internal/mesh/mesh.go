@@ -130,7 +130,7 @@ func (m *Mesh) Start() (err error) {
 	ps, err := pubsub.NewGossipSub(ctx, watchedHost{m.cfg.Host, m}, append([]pubsub.Option{
 		Gossip(true),
 		pubsub.WithPartialMessagesExtension(ext),
-		pubsub.WithLogger(m.cfg.Log),
+		pubsub.WithLogger(m.cfg.Log.With("topic", m.cfg.Topic)),
 		pubsub.WithRawTracer(&tracer{m: m}),
 		pubsub.WithMaxMessageSize(maxRPC),
 		pubsub.WithPeerOutboundQueueSize(rpcQueue),
