@@ -47,16 +47,17 @@ func (n *Node) goodbye() {
 
 // seek checks whether a peer can still be reached. If not, the core gets event.Unreachable.
 func (l *loop) seek(s core.Seek) {
-	r, p := s.Record, peer.ID(s.Record.Peer)
+	r, p, e := s.Record, peer.ID(s.Record.Peer), forInquiry // links may send word of many: queries' dials do not wait
 	if s.Lost {
 		l.n.parted.note(p, time.Now())
+		e = forQuery
 	}
 	l.n.tasks.Run(func() {
 		ctx, cancel := context.WithTimeout(l.n.ctx, lostTime)
 		defer cancel()
 		look := func() error {
 			links.Forgive(l.n.host, p)
-			return l.n.reach(ctx, r, forQuery)
+			return l.n.reach(ctx, r, e)
 		}
 		pause(ctx, links.Turn(l.n.host.ID(), p)) // the peer may dial this node, too
 		if gone(ctx, look) && l.n.ctx.Err() == nil {
