@@ -142,6 +142,6 @@ func (u *user) pay(now time.Duration, level float64) {
 // lacks returns the seconds until a user may have work, at a level; 0 if it may now. It may be [ahead] of its share.
 // However dear the work is, half of that may be owed before.
 func (u *user) lacks(work, level float64) float64 {
-	most := level * ahead.Seconds()
+	most := float64(level * ahead.Seconds())
 	return max(0, u.owed-max(most/2, most-work)) / level
 }
