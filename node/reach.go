@@ -142,12 +142,13 @@ func own(protocol string) bool { return strings.HasPrefix(protocol, "/venn/") }
 // mirrored reports whether a mirror uses the connections with a peer: a stream has a protocol of venn, and not the
 // node's.
 func (n *Node) mirrored(p peer.ID) bool {
-	nodes := func(id protocol.ID) bool {
-		return id == PubsubID || id == mesh.PlainID || slices.ContainsFunc(protocols, func(p protocol.ID) bool { return slices.Contains(n.versions(p), id) })
+	nodes := []protocol.ID{PubsubID, mesh.PlainID}
+	for _, id := range protocols {
+		nodes = append(nodes, n.versions(id)...)
 	}
 	for _, c := range n.host.Network().ConnsToPeer(p) {
 		for _, s := range c.GetStreams() {
-			if own(string(s.Protocol())) && !nodes(s.Protocol()) {
+			if own(string(s.Protocol())) && !slices.Contains(nodes, s.Protocol()) {
 				return true
 			}
 		}

@@ -2,8 +2,8 @@
 // line. Catalogues list what each peer holds and asks for; runs, deltas and direct fetches from origins follow.
 //
 // An [Exchange] only reacts to inputs. [Exchange.Added] and [Exchange.Changed] pass it the entries and the links of a
-// directory as they come, change and go. It reads entries and changes none. It appends the messages to be sent to the effects of the
-// step. It has no clock, no I/O and no goroutines.
+// directory as they come, change and go. It reads entries and changes none. It appends the messages to be sent to the
+// effects of the step. It has no clock, no I/O and no goroutines.
 //
 // It guarantees that no link carries more than its rate times the time plus its burst (see [Burst]). The same holds for
 // all links together against the rates of the peer's own line.

@@ -3,9 +3,9 @@
 // parts of its range.
 //
 // A [Topology] receives inputs and answers with [Act]s: connections to make, to protect and to give up, hellos to say,
-// audits to hold. It reads the directory, and does not change it. It has no clock, no I/O and no
-// goroutines; the only randomness is the source in [Config]. The rules of the choice are package rank's. A choice looks
-// at all peers of the directory, about once a second and only while a slot is free or overlaps have changed.
+// audits to hold. It reads the directory, and does not change it. It has no clock, no I/O and no goroutines; the only
+// randomness is the source in [Config]. The rules of the choice are package rank's. A choice looks at all peers of the
+// directory, about once a second and only while a slot is free or overlaps have changed.
 //
 // The words used here, one meaning each:
 //
