@@ -71,9 +71,9 @@ func TestKilledByTransport(t *testing.T) {
 	if os.Getenv("VENN_KILLED") != "" {
 		looks = 60
 	}
-	for _, transport := range []string{"tcp", "quic", "both"} {
+	for _, transport := range []string{"tcp", "quic", "both", "either"} {
 		t.Run(transport, func(t *testing.T) {
-			t.Parallel() // these three, and no other test
+			t.Parallel() // these four, and no other test
 			killed, kill := killable(t, transport)
 			nodes := make([]*Node, 3)
 			for i := range nodes {
@@ -82,7 +82,14 @@ func TestKilledByTransport(t *testing.T) {
 				for _, m := range nodes[:i] {
 					connect(t, nodes[i], m)
 				}
-				dialTo(t, nodes[i], killed)
+				to := killed
+				if transport == "either" { // the first by QUIC, which says nothing, the others by TCP, which ends at once
+					to.Addrs = slices.DeleteFunc(slices.Clone(to.Addrs), func(a ma.Multiaddr) bool {
+						_, err := a.ValueForProtocol(ma.P_UDP)
+						return (err == nil) != (i == 0)
+					})
+				}
+				dialTo(t, nodes[i], to)
 			}
 			keys := keysOf("killed", 100)
 			for _, n := range nodes {

@@ -31,7 +31,7 @@ import (
 // dialTime is the longest time that a dial by a record may take.
 const dialTime = 5 * time.Second
 
-// handshakeTime is the time that queries wait for a connection that is being made.
+// handshakeTime is the longest time that a dial for a search of others may take.
 const handshakeTime = time.Second
 
 // errand is the purpose of a dial. Each kind of turn has its own places for dials, so that no kind waits for another.
@@ -221,7 +221,7 @@ func (n *Node) dial(ctx context.Context, info peer.AddrInfo, e errand) error {
 			return nil
 		}
 		if n.links.Dial(info.ID, e.questionsOnly, n.now()) {
-			quiet := time.AfterFunc(handshakeTime, func() { n.unresponsive(info.ID) })
+			quiet := time.AfterFunc(usualPatience, func() { n.unresponsive(info.ID) })
 			err := n.connectHost(network.WithAllowLimitedConn(ctx, ServiceName), info)
 			quiet.Stop()
 			if errors.Is(err, context.DeadlineExceeded) {
