@@ -35,8 +35,6 @@ const (
 	PubsubID = mesh.ProtocolID
 )
 
-var protocols = []protocol.ID{HelloID, HaveID, QueryID, PartsID, PeersID, TailsID, JoinID}
-
 // isHello reports whether a protocol is the hello of any network, in any version.
 func isHello(id protocol.ID) bool { return strings.HasPrefix(string(id), "/venn/hello/") }
 

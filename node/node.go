@@ -69,6 +69,7 @@ type Node struct {
 
 	tasks       tasks.Group
 	in          *inbox.Inbox
+	guests      *guests
 	links       *core.Links[peer.ID]
 	streams     *streams.Node
 	counters    *counters.Counters
@@ -108,6 +109,9 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 	if h == nil {
 		return nil, errors.New("node: no host")
 	}
+	if of, ok := h.(*guests); ok { // of a node that has ended
+		h = of.Host
+	}
 	if slices.ContainsFunc(h.Mux().Protocols(), isHello) {
 		return nil, ErrHost
 	}
@@ -136,7 +140,7 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 		logged:   newRecent[string](loggedAgain, mostLogged),
 		ended:    make(chan struct{}),
 	}
-	n.hinted = semaphore.NewWeighted(maxHints)
+	n.guests, n.hinted = &guests{Host: h, n: n}, semaphore.NewWeighted(maxHints)
 	for i, most := range dialsAtOnce {
 		n.dials[i] = admission.NewSlots(most)
 	}
@@ -415,9 +419,12 @@ func (n *Node) offended(p peer.ID, reason string, err error) {
 	}
 }
 
-// Host returns the host that the node runs on. Its event bus has the node's events: EvtSummaryLearned, EvtLinkOpened
-// and others.
-func (n *Node) Host() host.Host { return n.host }
+// Host returns the host that the node runs on, as protocols beside the node's should use it: a mirror's, or the caller's
+// own. Connections are not idle while such a protocol has a stream. A new stream makes the node dial, if need be, by the
+// peer's signed record alone. A peer that the node bars (WithPeerFilter, misbehaviour) gets no stream, and loses those
+// that are open within a second or two. The host's event bus has the node's events: EvtSummaryLearned, EvtLinkOpened and
+// others.
+func (n *Node) Host() host.Host { return n.guests }
 
 // ID returns the host's peer id.
 func (n *Node) ID() peer.ID { return n.host.ID() }

@@ -242,7 +242,7 @@ func WithBootstrap(peers ...peer.AddrInfo) Option {
 // WithPeerFilter chooses the peers that the node deals with: others are neither linked nor dialled, served nor asked,
 // so they are never found. Connections that the host has with them stay if somebody else uses them. The node still
 // keeps what other peers tell of them. Refusals count under "offender" in Status.Refused. The function is called often,
-// by several goroutines. Protocols beside the node's own, such as a mirror's, need it, too. Default: everybody.
+// by several goroutines. Protocols of others obey it, too, if they use [Node.Host]. Default: everybody.
 func WithPeerFilter(may func(peer.ID) bool) Option {
 	return func(c *config) error { c.mayTake = may; return nil }
 }

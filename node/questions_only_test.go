@@ -1,13 +1,10 @@
 package node
 
 import (
-	"io"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/libp2p/go-libp2p/core/event"
-	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 
@@ -40,28 +37,6 @@ func TestQuestionsOnlyIsNotMet(t *testing.T) {
 	}
 	a.in.LinkWanted(b.ID())
 	met(t, a, b)
-}
-
-// TestMirrorsStreamsStay: a connection made to ask a question stays while a mirror uses it, and ends then.
-func TestMirrorsStreamsStay(t *testing.T) {
-	t.Parallel()
-	a, b := newNode(t), newNode(t)
-	id := protocol.ID("/venn/mirror/1.0.0")
-	b.host.SetStreamHandler(id, func(s network.Stream) { _, _ = io.Copy(s, s) })
-	if err := a.dial(t.Context(), info(b), forQuery); err != nil {
-		t.Fatal(err)
-	}
-	s := must(a.host.NewStream(t.Context(), b.ID(), id))
-	for end := time.Now().Add(6 * time.Second); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		if _, err := s.Write([]byte{1}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.ReadFull(s, make([]byte, 1)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	_ = s.Close()
-	eventually(t, "the connection ends after the stream", func() bool { return !a.reached(b.ID()) })
 }
 
 // updated tells a node that a peer has protocols that it had not.

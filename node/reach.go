@@ -20,7 +20,6 @@ import (
 	"github.com/venn-p2p/venn/node/internal/admit"
 	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/node/internal/links"
-	"github.com/venn-p2p/venn/node/internal/mesh"
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/overlay/admission"
@@ -136,29 +135,14 @@ func (n *Node) reached(p peer.ID) bool {
 	return c == network.Connected || c == network.Limited
 }
 
-// own reports whether a protocol is one of the node's, or a mirror's.
-func own(protocol string) bool { return strings.HasPrefix(protocol, "/venn/") }
-
-// mirrored reports whether a mirror uses the connections with a peer: a stream has a protocol of venn, and not the
-// node's.
-func (n *Node) mirrored(p peer.ID) bool {
-	nodes := []protocol.ID{PubsubID, mesh.PlainID}
-	for _, id := range protocols {
-		nodes = append(nodes, n.versions(id)...)
-	}
-	for _, c := range n.host.Network().ConnsToPeer(p) {
-		for _, s := range c.GetStreams() {
-			if own(string(s.Protocol())) && !slices.Contains(nodes, s.Protocol()) {
-				return true
-			}
-		}
-	}
-	return false
+// own reports whether a protocol is one of the node's, or a guest.
+func (n *Node) own(id string) bool {
+	return strings.HasPrefix(id, "/venn/") || n.guests.has(protocol.ID(id))
 }
 
-// foreign reports whether somebody besides the node and its pubsub uses the connections with a peer.
+// foreign reports whether somebody besides the node, its pubsub and its guests uses the connections with a peer.
 func (n *Node) foreign(p peer.ID) bool {
-	return links.Foreign(n.host, p, Topic(n.cfg.seed.Network), own)
+	return links.Foreign(n.host, p, Topic(n.cfg.seed.Network), n.own)
 }
 
 // use records that a stream with a peer is open, until the returned function is called.
@@ -182,11 +166,16 @@ func (n *Node) letGo(e core.Evicted[peer.ID]) {
 }
 
 // hangUp ends the link with a peer, if there is one. It closes the connections, unless somebody else uses them: then
-// they are the host's.
+// they are the host's, and guests use them, too, unless the peer is barred.
 func (n *Node) hangUp(p peer.ID) {
 	n.links.Closed(p)
 	n.in.LinkDropped(p)
 	links.Release(n.host, p)
+	if n.barred(p) {
+		for _, s := range n.guests.open(p) {
+			_ = s.Reset()
+		}
+	}
 	if !n.foreign(p) {
 		n.closing.note(p, time.Now())
 		_ = n.host.Network().ClosePeer(p)
@@ -319,15 +308,16 @@ func (l *loop) giveUp(p peer.ID) {
 	}
 }
 
-// closeStale ends links and connections made by the node that have been idle for too long and that nothing needs.
+// closeStale ends links and connections made by the node that have been idle for too long and that nothing needs. It
+// hangs up on peers that have come to be barred, or whose connection somebody else has used until now.
 func (l *loop) closeStale(now time.Duration) {
 	for _, p := range l.n.links.Stale(now) {
-		if !l.n.mirrored(p) {
+		if len(l.n.guests.open(p)) == 0 {
 			l.giveUp(p)
 		}
 	}
 	for _, p := range l.n.host.Network().Peers() {
-		if l.n.barred(p) && !l.n.foreign(p) { // somebody else used the connection until now
+		if l.n.barred(p) && (!l.n.foreign(p) || len(l.n.guests.open(p)) > 0) {
 			l.n.tasks.Run(func() { l.n.hangUp(p) })
 		}
 	}

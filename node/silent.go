@@ -102,7 +102,7 @@ func silent(err error) bool {
 func (n *Node) abandon(c network.Conn) {
 	others := false
 	for _, s := range c.GetStreams() {
-		if own(string(s.Protocol())) {
+		if n.own(string(s.Protocol())) {
 			_ = s.Reset()
 		} else if s.Protocol() != ping.ID {
 			others = true

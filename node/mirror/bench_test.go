@@ -11,8 +11,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/libp2p/go-libp2p/core/host"
 )
 
 // BenchmarkTransfer has a client take content from a mirror that gets it from another, over TCP and over QUIC in turn. It
@@ -27,7 +25,7 @@ func BenchmarkTransfer(b *testing.B) {
 		for range 2 {
 			takers = append(takers, in.start(b, Upstream{OCI: []string{o.URL}}, func(c *Config) {
 				c.Host = newHostAt(b, listen)
-				c.Router = view{in, *host.InfoFromHost(c.Host)}
+				c.Router = view{in, c.Host}
 			}))
 		}
 		get(b, takers[len(takers)-2].url+blobs+digest).is(b, content)

@@ -16,7 +16,7 @@ import (
 type times struct {
 	lookup time.Duration // longest wait until the first peer is named; then the origin is asked
 	answer time.Duration // longest wait for a peer's answer; then the origin is asked, or a silent peer is given up
-	late   time.Duration // longest dial of a stream, and wait for a peer's answer to a probe; the origin may be asked meanwhile
+	late   time.Duration // longest wait for a peer's answer to a probe, half of a dial's; the origin may be asked meanwhile
 	silent time.Duration // time without bytes after which a peer is probed, and another may take over its range
 	slow   time.Duration // time without bytes, or with a trickle only, after which a peer that has more is given up
 	origin time.Duration // time without bytes after which any source is given up, or the origin's answer to anything
@@ -48,7 +48,7 @@ type span struct {
 
 // source is a peer that has content, or fetches it; without an ID, it is the origin. It brings one range at a time.
 type source struct {
-	peer.AddrInfo
+	ID peer.ID
 	state
 	out    bool                    // nobody serves the source: it has not answered yet, or has failed
 	gave   bool                    // the peer claimed to have it whole, and gave bytes

@@ -45,19 +45,23 @@ type board struct {
 
 func newBoard() *board { return &board{held: make(map[string]map[peer.ID]peer.AddrInfo)} }
 
-// view is the board as one peer sees it.
+// view is the board as the peer of a host sees it.
 type view struct {
 	*board
-	self peer.AddrInfo
+	host host.Host
 }
 
 func (v view) Ready(context.Context) (bool, error) { return true, nil }
 
+// Lookup tells the host the addresses of those that have it, as a node knows them by records.
 func (v view) Lookup(_ context.Context, key []byte) iter.Seq[peer.AddrInfo] {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	held := maps.Clone(v.held[string(key)])
-	delete(held, v.self.ID)
+	delete(held, v.host.ID())
+	for p, info := range held {
+		v.host.Peerstore().AddAddrs(p, info.Addrs, time.Hour)
+	}
 	return maps.Values(held)
 }
 
@@ -68,7 +72,7 @@ func (v view) Advertise(_ context.Context, keys ...[]byte) error {
 		if v.held[string(k)] == nil {
 			v.held[string(k)] = make(map[peer.ID]peer.AddrInfo)
 		}
-		v.held[string(k)][v.self.ID] = v.self
+		v.held[string(k)][v.host.ID()] = *host.InfoFromHost(v.host)
 	}
 	return nil
 }
@@ -77,7 +81,7 @@ func (v view) Withdraw(_ context.Context, keys ...[]byte) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, k := range keys {
-		delete(v.held[string(k)], v.self.ID)
+		delete(v.held[string(k)], v.host.ID())
 	}
 	return nil
 }
@@ -86,7 +90,7 @@ func (v view) Withdraw(_ context.Context, keys ...[]byte) error {
 func (v view) has(s Sum) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	_, ok := v.held[string(s.Key())][v.self.ID]
+	_, ok := v.held[string(s.Key())][v.host.ID()]
 	return ok
 }
 
@@ -147,8 +151,8 @@ func logger(t testing.TB) *slog.Logger {
 func (b *board) start(t testing.TB, up Upstream, change ...func(*Config)) peerOf {
 	t.Helper()
 	h := newHost(t)
-	v := view{b, *host.InfoFromHost(h)}
-	c := Config{Host: h, Network: "test", Router: v, Connect: h.Connect, Dir: t.TempDir(), Size: 64 << 20, Upstream: up, Log: logger(t)}
+	v := view{b, h}
+	c := Config{Host: h, Network: "test", Router: v, Dir: t.TempDir(), Size: 64 << 20, Upstream: up, Log: logger(t)}
 	for _, f := range change {
 		f(&c)
 	}
@@ -348,7 +352,7 @@ func (b *board) liar(t testing.TB, s Sum, answer http.HandlerFunc) host.Host {
 	server := &http.Server{Handler: answer, ReadHeaderTimeout: time.Minute}
 	go func() { _ = server.Serve(l) }()
 	t.Cleanup(func() { _ = server.Close() })
-	if err := (view{b, *host.InfoFromHost(h)}).Advertise(t.Context(), s.Key()); err != nil {
+	if err := (view{b, h}).Advertise(t.Context(), s.Key()); err != nil {
 		t.Fatal(err)
 	}
 	return h

@@ -21,19 +21,17 @@ import (
 	"github.com/venn-p2p/venn/overlay/admission"
 )
 
-// Config is a mirror's configuration. Host, Router, Connect, Dir and Size are required.
+// Config is a mirror's configuration. Host, Router, Dir and Size are required.
 type Config struct {
-	Host     host.Host // Close leaves it open
+	Host     host.Host // a node's Host, which knows how to dial holders, and whom it bars; Close leaves it open
 	Network  string    // name of the network: mirrors of another network do not speak the same protocol
 	Router   Router
-	Connect  func(context.Context, peer.AddrInfo) error // connects to a holder: by a node's Ping, or the Host
-	Dir      string                                     // folder of the cache; one mirror uses it at a time
-	Size     int64                                      // bytes that the cache may take, 16 MiB or more
-	Serves   func(peer.ID) bool                         // reports whether a peer is served, as for node.WithPeerFilter; nil: everybody is
-	Place    string                                     // location as zone/rack; equally near peers that share more of it come first
-	Upstream Upstream                                   // the origins
-	Log      *slog.Logger                               // nil: slog.Default
-	Register prometheus.Registerer                      // gets the metrics until Close; nil: none
+	Dir      string                // folder of the cache; one mirror uses it at a time
+	Size     int64                 // bytes that the cache may take, 16 MiB or more
+	Place    string                // location as zone/rack; equally near peers that share more of it come first
+	Upstream Upstream              // the origins
+	Log      *slog.Logger          // nil: slog.Default
+	Register prometheus.Registerer // gets the metrics until Close; nil: none
 }
 
 // Upstream has the URLs of the origins, with http or https. An origin with an empty URL is not mirrored.
@@ -100,8 +98,8 @@ func newMirror(cfg Config, t times) (*Mirror, error) {
 // check returns the parsed origins. The error names every fault of the configuration.
 func (c Config) check() (origins, error) {
 	var errs []error
-	if c.Host == nil || c.Router == nil || c.Connect == nil || c.Dir == "" {
-		errs = append(errs, errors.New("mirror: host, router, a way to connect and folder are required"))
+	if c.Host == nil || c.Router == nil || c.Dir == "" {
+		errs = append(errs, errors.New("mirror: host, router and folder are required"))
 	}
 	if c.Size < LeastSize {
 		errs = append(errs, fmt.Errorf("mirror: size of %d bytes, must be %d or more", c.Size, LeastSize))

@@ -41,7 +41,7 @@ func TestOneOfManyAsksTheOrigin(t *testing.T) {
 	for range 8 {
 		p := b.start(t, Upstream{OCI: []string{o.URL}})
 		for _, other := range all { // shaking hands takes longer than the rest
-			if err := p.cfg.Host.Connect(t.Context(), other.self); err != nil {
+			if err := p.cfg.Host.Connect(t.Context(), *host.InfoFromHost(other.host)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -75,7 +75,7 @@ func TestManyContentsOfOneHolder(t *testing.T) {
 	t.Parallel()
 	o, b := newRegistry(t), newBoard()
 	up := Upstream{OCI: []string{o.URL}}
-	holder := b.start(t, up, func(c *Config) { c.Host = newLimitedHost(t); c.Router = view{b, *host.InfoFromHost(c.Host)} })
+	holder := b.start(t, up, func(c *Config) { c.Host = newLimitedHost(t); c.Router = view{b, c.Host} })
 	digests, contents := make([]string, 64), make([][]byte, 64)
 	for i := range digests {
 		contents[i] = some(256<<10, uint64(100+i))
@@ -120,7 +120,7 @@ func TestWaitingForAStreamIsNotSilence(t *testing.T) {
 		digests[digest], contents["/"+string(sum)] = string(sum), content
 		if h == nil {
 			h = b.liar(t, sum, answer)
-		} else if err := (view{b, *host.InfoFromHost(h)}).Advertise(t.Context(), sum.Key()); err != nil {
+		} else if err := (view{b, h}).Advertise(t.Context(), sum.Key()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -79,17 +79,14 @@ func (s span) header() string {
 func (m *Mirror) newTransport(streams int) *http.Transport {
 	return &http.Transport{
 		DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) {
-			ctx, cancel := context.WithTimeout(ctx, m.times.late)
+			ctx, cancel := context.WithTimeout(ctx, 2*m.times.late)
 			defer cancel()
 			name, _, _ := strings.Cut(addr, ":")
 			p, err := peer.Decode(name)
 			if err != nil {
 				return nil, err
 			}
-			if err := m.connect(ctx, peer.AddrInfo{ID: p}); err != nil {
-				return nil, err
-			}
-			c, err := gostream.Dial(network.WithNoDial(ctx, "the router's host dials"), m.cfg.Host, p, m.protocol())
+			c, err := gostream.Dial(ctx, m.cfg.Host, p, m.protocol())
 			if err != nil {
 				return nil, err
 			}
@@ -97,18 +94,6 @@ func (m *Mirror) newTransport(streams int) *http.Transport {
 		},
 		DisableCompression: true, MaxIdleConnsPerHost: 8, MaxConnsPerHost: streams, MaxIdleConns: 256, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: maxHeaders,
 	}
-}
-
-func (m *Mirror) connected(p peer.ID) bool {
-	return m.cfg.Host.Network().Connectedness(p) == network.Connected
-}
-
-// connect connects to a holder, unless there is a connection.
-func (m *Mirror) connect(ctx context.Context, p peer.AddrInfo) error {
-	if m.connected(p.ID) {
-		return nil
-	}
-	return m.cfg.Connect(ctx, p)
 }
 
 // resetting is a connection on a stream. Its Close resets the stream: a plain close would wait ten seconds for a dead
@@ -219,7 +204,7 @@ func (f *flight) seek(ctx context.Context) {
 		wait := func(within time.Duration) { f.news(func(time.Time) { l.until = f.in(within) }) }
 		first, asked := sync.OnceFunc(func() { wait(m.times.answer) }), 0
 		for p := range m.cfg.Router.Lookup(within, f.sum.Key()) {
-			named := f.named(p)
+			named := f.named(p.ID)
 			if named == nil {
 				continue
 			}
@@ -246,15 +231,15 @@ func (f *flight) seek(ctx context.Context) {
 }
 
 // named returns the source for a peer that the router has named; nil if the peer is not to be asked now.
-func (f *flight) named(p peer.AddrInfo) *source {
+func (f *flight) named(p peer.ID) *source {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	i := slices.IndexFunc(f.known, func(s *source) bool { return s.ID == p.ID })
+	i := slices.IndexFunc(f.known, func(s *source) bool { return s.ID == p })
 	if i < 0 {
-		i, f.known = len(f.known), append(f.known, &source{AddrInfo: p, out: true})
+		i, f.known = len(f.known), append(f.known, &source{ID: p, out: true})
 	}
 	s := f.known[i]
-	if p.ID == f.m.cfg.Host.ID() || f.m.isBlamed(p.ID) || s.out && time.Now().Before(s.again) {
+	if p == f.m.cfg.Host.ID() || f.m.isBlamed(p) || s.out && time.Now().Before(s.again) {
 		return nil
 	}
 	return s
@@ -264,11 +249,8 @@ func (f *flight) named(p peer.AddrInfo) *source {
 // calls asked when the question has a stream.
 func (f *flight) meet(ctx context.Context, p *source, asked func()) (met bool) {
 	begun := time.Now()
-	if !f.m.connected(p.ID) {
+	if f.m.cfg.Host.Network().Connectedness(p.ID) != network.Connected {
 		asked() // a peer that cannot be reached is waited for no longer than one that does not answer
-		if err := f.m.connect(ctx, p.AddrInfo); err != nil {
-			return false
-		}
 	}
 	said, err := f.probe(ctx, p.ID, f.m.times.late, asked)
 	if err != nil || said.Whole && said.Size < 0 {

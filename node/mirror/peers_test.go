@@ -11,7 +11,7 @@ import (
 
 func TestNearHoldersComeFirst(t *testing.T) {
 	h := func(name string, ms int, s state) *source {
-		return &source{AddrInfo: peer.AddrInfo{ID: peer.ID(name)}, state: s, trip: time.Duration(ms) * time.Millisecond}
+		return &source{ID: peer.ID(name), state: s, trip: time.Duration(ms) * time.Millisecond}
 	}
 	all := []*source{
 		h("far", 90, state{Place: "b/1"}), h("busy", 1, state{Busy: true, Place: "a/1"}), h("zone", 1, state{Place: "a/2"}),

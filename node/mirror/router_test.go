@@ -58,7 +58,7 @@ func TestRouters(t *testing.T) {
 
 func inMemory(_ *testing.T, a, b host.Host) (Router, Router) {
 	board := newBoard()
-	return view{board, *host.InfoFromHost(a)}, view{board, *host.InfoFromHost(b)}
+	return view{board, a}, view{board, b}
 }
 
 // inDHT is a DHT as a router.
@@ -137,7 +137,7 @@ func TestEmptyMirrorsMeet(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = n.Close() })
-		newBoard().start(t, Upstream{}, func(c *Config) { c.Host, c.Router = h, Over(n) })
+		newBoard().start(t, Upstream{}, func(c *Config) { c.Host, c.Router = n.Host(), Over(n) })
 		nodes = append(nodes, n)
 	}
 	for _, n := range nodes {

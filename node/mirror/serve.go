@@ -49,9 +49,6 @@ func (m *Mirror) servePeer(w http.ResponseWriter, r *http.Request) {
 	p, err := peer.Decode(r.RemoteAddr)
 	sum, sumErr := ParseSum(strings.TrimPrefix(r.URL.Path, "/"))
 	switch {
-	case err == nil && m.cfg.Serves != nil && !m.cfg.Serves(p):
-		w.Header().Set("Connection", "close")
-		w.WriteHeader(http.StatusForbidden)
 	case err != nil || sumErr != nil || sum.kind() == kindName:
 		w.WriteHeader(http.StatusBadRequest)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:

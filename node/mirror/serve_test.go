@@ -10,19 +10,27 @@ import (
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/p2p/net/gostream"
+
+	"github.com/venn-p2p/venn/node"
 )
 
-// TestFilteredPeersAreNotServed has two peers ask for what a mirror has. It serves one of them.
+// TestFilteredPeersAreNotServed has two peers ask for what a mirror has. Its node deals with one of them.
 func TestFilteredPeersAreNotServed(t *testing.T) {
 	o, b := newRegistry(t), newBoard()
 	up := Upstream{OCI: []string{o.URL}}
 	content := some(1000, 39)
 	digest, sum := o.add(content)
 	friend, stranger := b.start(t, up), b.start(t, up)
-	holder := b.start(t, up, func(c *Config) { c.Serves = func(p peer.ID) bool { return p == friend.self.ID } })
+	holder := b.start(t, up, func(c *Config) {
+		n, err := node.New(c.Host, node.WithPeerFilter(func(p peer.ID) bool { return p == friend.host.ID() }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = n.Close() })
+		c.Host = n.Host()
+	})
 	get(t, holder.url+blobs+digest).is(t, content)
 	for _, p := range []peerOf{friend, stranger} {
-		p.connect(t, holder.cfg.Host)
 		get(t, p.url+blobs+digest).is(t, content)
 		_ = p.Withdraw(t.Context(), sum.Key())
 	}
@@ -41,7 +49,7 @@ func TestTimesOfPeers(t *testing.T) {
 	begin := func(t *testing.T, request string) (host.Host, io.Reader) {
 		h := newHost(t)
 		p.connect(t, h)
-		c, err := gostream.Dial(t.Context(), h, p.self.ID, p.protocol())
+		c, err := gostream.Dial(t.Context(), h, p.host.ID(), p.protocol())
 		if err != nil {
 			t.Fatal(err)
 		}

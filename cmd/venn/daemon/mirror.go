@@ -5,7 +5,6 @@ import (
 	"context"
 
 	"github.com/libp2p/go-libp2p/core/network"
-	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 	ma "github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
@@ -25,12 +24,8 @@ func (d *daemon) openMirror(ctx context.Context) (err error) {
 	d.onClose(d.claims.log.Close)
 	c := d.cfg.Mirror
 	d.mirror, err = mirror.New(mirror.Config{
-		Host: d.host, Network: d.cfg.Network.Name, Router: d.claims, Dir: d.repo.Mirror(), Size: c.Size, Place: cmp.Or(d.opts.Place, c.Place),
+		Host: d.node.Host(), Network: d.cfg.Network.Name, Router: d.claims, Dir: d.repo.Mirror(), Size: c.Size, Place: cmp.Or(d.opts.Place, c.Place),
 		Upstream: mirror.Upstream(c.Upstream), Log: d.log, Register: d.registry,
-		Connect: func(ctx context.Context, p peer.AddrInfo) error {
-			_, err := d.node.Ping(ctx, p.ID)
-			return err
-		},
 	})
 	if err != nil {
 		return err
