@@ -46,11 +46,15 @@ func (o *Overlay) learnRecord(now time.Duration, from wire.PeerID, r wire.Record
 	}
 }
 
-// onHelloRefused answers the hello of a peer for which there is no room. It names peers that may have room. It also
-// keeps the peer's record, so that the peer can be named to others.
+// onHelloRefused answers the hello of a peer for which there is no room. It names peers that may have room, and brings
+// our own summary: there may be nobody else. It also keeps the peer's record, so that the peer can be named to others.
 func (o *Overlay) onHelloRefused(now time.Duration, in event.Asked, h wire.Hello) {
-	if !o.answer(now, in, wire.Names{Depth: o.region.Vouched(), Peers: o.roomy(in.From)}) {
+	names := wire.Names{Depth: o.region.Vouched(), Peers: o.roomy(in.From), Similar: o.region.Introduction(in.From)}
+	if !o.answer(now, in, names) {
 		return
+	}
+	if names.Similar != nil {
+		o.region.Introduced(in.From)
 	}
 	for _, r := range h.Records[:min(len(h.Records), 1)] {
 		if r.Peer == in.From {
@@ -88,14 +92,12 @@ func (o *Overlay) roomy(p wire.PeerID) (out []wire.Named) {
 }
 
 // onLinkRefused handles a linked peer's refusal of the link for lack of room. The peers that it names become candidates
-// in its place.
+// in its place, and its summary is known without a link.
 func (o *Overlay) onLinkRefused(now time.Duration, in event.LinkRefused) {
 	if !o.directory.IsLinked(in.Peer) {
 		return
 	}
-	for _, n := range in.Names.Peers[:min(len(in.Names.Peers), wire.MaxNamed)] {
-		o.region.Learned(o.learnPeer(now, in.Peer, n))
-	}
+	o.learnNames(now, in.Peer, in.Names)
 	o.topology.Refused(now, in.Peer)
 	o.act(now)
 }

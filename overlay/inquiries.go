@@ -59,6 +59,14 @@ func (o *Overlay) onNames(now time.Duration, from wire.PeerID, names wire.Names)
 	}
 	for _, n := range names.Peers[:min(len(names.Peers), wire.MaxNamed)] {
 		o.region.Nearer(from, n.Record)
+	}
+	o.learnNames(now, from, names)
+	o.contactsNamed(from)
+}
+
+// learnNames learns the peers and the summaries that another peer names.
+func (o *Overlay) learnNames(now time.Duration, from wire.PeerID, names wire.Names) {
+	for _, n := range names.Peers[:min(len(names.Peers), wire.MaxNamed)] {
 		o.region.Learned(o.learnPeer(now, from, n))
 	}
 	for _, i := range names.Similar[:min(len(names.Similar), wire.MaxSimilar)] {
@@ -66,7 +74,6 @@ func (o *Overlay) onNames(now time.Duration, from wire.PeerID, names wire.Names)
 			o.region.Learned(region.OneAlike)
 		}
 	}
-	o.contactsNamed(from)
 }
 
 // learnPeer keeps a peer that another peer names, as an entry if it is in our range, else as a contact.

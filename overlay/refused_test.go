@@ -8,23 +8,31 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/wire"
+	"github.com/venn-p2p/venn/summary"
 )
 
 // names returns the peers that an overlay names to one that it refuses a link, whose hello brings its record.
 func names(t *testing.T, o *Overlay, now time.Duration, p wire.PeerID) (named []wire.PeerID) {
 	t.Helper()
 	hello := wire.Hello{Records: []wire.Record{{Peer: p, Envelope: []byte(p)}, {Peer: "other", Envelope: []byte("other")}}}
+	for _, n := range refusal(t, o, now, p, hello).Peers {
+		named = append(named, n.Record.Peer)
+	}
+	return named
+}
+
+// refusal returns an overlay's answer to a hello for which it has no room.
+func refusal(t *testing.T, o *Overlay, now time.Duration, p wire.PeerID, hello wire.Hello) wire.Names {
+	t.Helper()
 	for _, e := range step(t, o, now, event.Asked{From: p, Request: 7, Question: hello}) {
 		if a, ok := e.(event.Answer); ok && a.Request == 7 {
-			for _, n := range a.Answer.(wire.Names).Peers {
-				named = append(named, n.Record.Peer)
-			}
-			return named
+			return a.Answer.(wire.Names)
 		}
 	}
 	t.Fatal("no answer")
-	return nil
+	return wire.Names{}
 }
 
 // TestRefusedHello: a peer that finds no room hears of linked ones that are not full, and of those refused before it.
@@ -81,5 +89,27 @@ func TestRefusedLink(t *testing.T) {
 	slices.Sort(chosen)
 	if want := []wire.PeerID{"named 0", "named 1", "named 2"}; !slices.Equal(chosen, want) {
 		t.Errorf("chosen are %q, want %q", chosen, want)
+	}
+}
+
+// TestRefusalIntroduces: a refusal brings the summary of who refuses, once for each epoch. So a peer that finds no room
+// anywhere knows whom to ask.
+func TestRefusalIntroduces(t *testing.T) {
+	full, newcomer := alone(t, rand.New(rand.NewPCG(1, 11)), Config{Self: "full"}), alone(t, rand.New(rand.NewPCG(1, 12)), Config{})
+	hears(newcomer, "full", wire.Hello{})
+	for i, brings := range []bool{true, false, true, false} {
+		now := time.Duration(i) * time.Second
+		if brings {
+			own := plain.New("full", []summary.Fingerprint{1, 2, 3}, summary.Header{Epoch: summary.Epoch{Generation: 1, Sequence: uint32(1 + i)}})
+			step(t, full, now, event.Published{Stream: own.Stream, Envelope: own.Envelope, Record: own.Record})
+		}
+		names := refusal(t, full, now, "self", wire.Hello{})
+		if got := len(names.Similar) == 1; got != brings {
+			t.Fatalf("refusal %d brings %d summaries, want one: %v", i, len(names.Similar), brings)
+		}
+		step(t, newcomer, now, event.LinkRefused{Peer: "full", Names: names})
+		if e := newcomer.directory.Lookup("full"); e.Held() == nil || !e.Held().Contains(2) || e.Record().Envelope == nil {
+			t.Errorf("after refusal %d, the newcomer does not know what the other holds, or where it is", i)
+		}
 	}
 }

@@ -270,19 +270,33 @@ func (s *Region) similarRoom() int {
 // inquiry returns the fields that every inquiry to a peer has, and our own summary if the peer lacks it.
 func (s *Region) inquiry(to wire.PeerID) wire.Inquiry {
 	lacks := s.lacks()
-	q := wire.Inquiry{Depth: s.depth, Lacks: lacks.Bytes()}
-	own := s.directory.Own()
-	ep, _ := own.Epoch()
-	if s.told[to] != ep && !s.exchange.Knows(to) {
-		if i, ok := introduction(own); ok {
-			q.Own = []wire.Parts{i}
-			if len(s.told) >= maxMet {
-				clear(s.told)
-			}
-			s.told[to] = ep
-		}
+	q := wire.Inquiry{Depth: s.depth, Lacks: lacks.Bytes(), Own: s.Introduction(to)}
+	if q.Own != nil {
+		s.Introduced(to)
 	}
 	return q
+}
+
+// Introduction returns the first parts of our own summary for a peer that lacks them; none if the peer has announced
+// this epoch on a link, or was told of it.
+func (s *Region) Introduction(to wire.PeerID) []wire.Parts {
+	own := s.directory.Own()
+	ep, _ := own.Epoch()
+	if s.told[to] == ep || s.exchange.Knows(to) {
+		return nil
+	}
+	if i, ok := introduction(own); ok {
+		return []wire.Parts{i}
+	}
+	return nil
+}
+
+// Introduced notes that a peer was told of our newest epoch.
+func (s *Region) Introduced(to wire.PeerID) {
+	if len(s.told) >= maxMet {
+		clear(s.told)
+	}
+	s.told[to], _ = s.directory.Own().Epoch()
 }
 
 // knownNearest lists the similar peers and the space.Countable peers nearest to us, by place.

@@ -37,7 +37,7 @@ type KnownOrigin struct {
 type Names struct {
 	Depth   int     // depth of the range around the answering peer that it vouches for
 	Peers   []Named // peers near the asker, or of ranges that it lacks; at most [MaxNamed]
-	Similar []Parts // summaries most similar to the asker's, the most similar first; at most [MaxSimilar]
+	Similar []Parts // summaries most similar to the asker's, the most similar first, or the answering peer's own; at most [MaxSimilar]
 }
 
 // Named is a peer that can be asked about origins of its range.
