@@ -70,7 +70,7 @@ func (a *apt) known(q *request) (rec record, ok bool) {
 }
 
 // learn notes the indexes that a Release names. After any other file, it starts to read the indexes in the background.
-func (a *apt) learn(rec record, body *io.SectionReader) {
+func (a *apt) learn(rec record, body io.Reader) {
 	if base := path.Base(rec.Name); base == "InRelease" || base == "Release" {
 		for _, sum := range parseRelease(body) {
 			a.indexes.ContainsOrAdd(sum, false)
@@ -91,11 +91,11 @@ func (a *apt) read() {
 		if read, _ := a.indexes.Peek(sum); read {
 			continue
 		}
-		f, size, ok := a.m.cache.open(sum)
+		f, ok := a.m.cache.open(sum)
 		if !ok {
 			continue
 		}
-		if err := parseIndex(io.NewSectionReader(f, 0, size), a.files); err != nil {
+		if err := parseIndex(f, a.files); err != nil {
 			a.m.log.Warn("mirror: an index of packages cannot be read", "sum", sum, "err", err)
 		}
 		_ = f.Close()

@@ -146,23 +146,23 @@ func (c *cache) usage() (used int64, contents int) {
 
 // open opens whole content and marks it as used. It drops content whose file is damaged; then ok is false. The file
 // stays readable when the content is evicted.
-func (c *cache) open(s Sum) (f *os.File, size int64, ok bool) {
+func (c *cache) open(s Sum) (f *os.File, ok bool) {
 	c.mu.Lock()
 	e, ok := c.files.Get(s)
 	if !ok {
 		c.mu.Unlock()
-		return nil, 0, false
+		return nil, false
 	}
 	f, err := os.Open(c.path(s)) // with the lock held: a record's file may be replaced by another
 	c.mu.Unlock()
 	if err == nil {
 		if c.trust(s, f, e) == nil {
-			return f, e.size, true
+			return f, true
 		}
 		_ = f.Close()
 	}
 	c.drop(s)
-	return nil, 0, false
+	return nil, false
 }
 
 // trust returns an error unless a file is unchanged since its hash was right, or its hash is right now. It sets and

@@ -44,12 +44,12 @@ var (
 	errShare    = bad("share", "peers send more than may come before its hash is known to be right")
 	errRegistry = &fault{"registry", http.StatusNotFound, "not one of the registries that are configured"}
 	errPath     = &fault{"path", http.StatusBadRequest, "a path has an empty part or a dot part"}
+	errSum      = &fault{"sum", http.StatusBadRequest, "no sum"}
 )
 
-// reason returns the kind of an error, for metrics.
-func reason(err error) string {
-	if f := (*fault)(nil); errors.As(err, &f) {
-		return f.reason
-	}
-	return "broken off"
+// kind returns the kind of an error, for metrics and answers.
+func kind(err error) *fault {
+	f := bad("broken off", "broken off")
+	_ = errors.As(err, &f)
+	return f
 }

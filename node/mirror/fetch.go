@@ -15,19 +15,17 @@ import (
 // times are the waits of a fetch. Tests shorten them.
 type times struct {
 	lookup time.Duration // longest wait until the first peer is named; then the origin is asked
-	answer time.Duration // longest wait for a peer's answer; then the origin is asked, or a silent peer is given up
 	late   time.Duration // longest wait for a peer's answer to a probe, half of a dial's; the origin may be asked meanwhile
-	silent time.Duration // time without bytes after which a peer is probed, and another may take over its range
+	silent time.Duration // time without an answer or bytes of a peer; then it is probed, and others or the origin may be asked
 	slow   time.Duration // time without bytes, or with a trickle only, after which a peer that has more is given up
-	origin time.Duration // time without bytes after which any source is given up, or the origin's answer to anything
+	stuck  time.Duration // time after which whoever sends nothing, or takes nothing, is given up: source, client or asker
 	gather time.Duration // pause after a small read, so that the small pieces of a slow line become one
 	busy   time.Duration // longest sum of waits for a peer without room, or for an origin that breaks off
-	piece  time.Duration // longest time until a receiver takes a piece, and until a peer has sent a request
 }
 
 var defaultTimes = times{
-	lookup: 80 * time.Millisecond, answer: 400 * time.Millisecond, silent: 400 * time.Millisecond, slow: 5 * time.Second,
-	late: 2 * time.Second, origin: 30 * time.Second, gather: 4 * time.Millisecond, busy: 3 * time.Second, piece: 30 * time.Second,
+	lookup: 80 * time.Millisecond, silent: 400 * time.Millisecond, slow: 5 * time.Second, late: 2 * time.Second, stuck: 30 * time.Second,
+	gather: 4 * time.Millisecond, busy: 3 * time.Second,
 }
 
 const (
@@ -241,12 +239,12 @@ func (f *flight) watch(ctx context.Context, p *source, s *span) error {
 		}
 		f.mu.Unlock()
 		switch {
-		case idle >= t.origin:
+		case idle >= t.stuck:
 			return errWaits
 		case idle < t.silent:
 			continue
 		}
-		said, err := f.probe(ctx, p.ID, t.answer, func() {})
+		said, err := f.probe(ctx, p.ID, t.silent, func() {})
 		switch pause = t.silent; {
 		case err != nil && !errors.Is(err, errBehind):
 			return errSilent
@@ -289,10 +287,10 @@ func (f *flight) fail(p *source, err error) {
 			return
 		}
 		f.pause = 0
-		f.m.metrics.failures.WithLabelValues(reason(err)).Inc()
+		f.m.metrics.failures.WithLabelValues(kind(err).reason).Inc()
 	}
 	if f.failed++; f.failed <= maxTried {
-		f.tried = append(f.tried, what+": "+err.Error())
+		f.tally.Tried = append(f.tally.Tried, what+": "+err.Error())
 	}
 	if errors.Is(err, errDisk) {
 		f.fatal = err
@@ -310,10 +308,10 @@ func (f *flight) restart(err error) error {
 		before, _ := f.m.blamed.Get(p.ID)
 		f.m.blamed.Add(p.ID, before+max(1, maxBlame/len(f.known)))
 	}
-	if f.round > 0 || errors.Is(err, errWrong) && f.tally[fromPeers] == 0 {
+	if f.round > 0 || errors.Is(err, errWrong) && f.tally.FromPeers == 0 {
 		return fmt.Errorf("the origin's %w", err)
 	}
-	f.m.metrics.failures.WithLabelValues(reason(err)).Inc()
+	f.m.metrics.failures.WithLabelValues(kind(err).reason).Inc()
 	f.round++
 	f.there, f.size, f.parts, f.known, f.alone, f.fatal = 0, -1, []*span{{end: -1}}, nil, true, nil
 	f.running.Reset()

@@ -44,9 +44,8 @@ type flight struct {
 	left     time.Time // when a user left last
 	round    int       // number of restarts
 	over     bool
-	err      error // result of a flight that is over
-	tally    [flows]int64
-	tried    []string // failures on the way
+	err      error         // result of a flight that is over
+	tally    httpapi.Fetch // bytes from peers and the origin, and failures on the way
 
 	known  []*source     // peers that were named, the best first
 	look   *look         // last look for holders
@@ -62,19 +61,14 @@ type flight struct {
 func (m *Mirror) join(sum Sum, want named) *flight {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if f := m.flights[sum]; f != nil {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		if f.err == nil {
-			f.users++
-			return f
+	if f := m.flights[sum]; f != nil || want.origin == nil {
+		if f != nil {
+			f.news(func(time.Time) { f.users++ })
 		}
-	}
-	if want.origin == nil {
-		return nil
+		return f
 	}
 	f := &flight{
-		m: m, sum: sum, want: want, begun: time.Now(), size: -1, parts: []*span{{end: -1}}, running: sha256.New(),
+		m: m, sum: sum, want: want, begun: time.Now(), tally: httpapi.Fetch{Name: want.name, Sum: string(sum)}, size: -1, parts: []*span{{end: -1}}, running: sha256.New(),
 		users: 2, look: &look{ended: time.Now()},
 	}
 	f.come, f.turn = sync.NewCond(&f.mu), sync.NewCond(&f.mu)
@@ -128,17 +122,11 @@ func (f *flight) run() {
 	defer f.mu.Unlock()
 	f.over, f.err = true, err
 	f.come.Broadcast()
-	e := httpapi.Fetch{
-		Name: f.want.name, Sum: string(f.sum), FromPeers: f.tally[fromPeers], FromOrigin: f.tally[fromOrigin], Tried: f.tried,
+	why := "peers have it"
+	if f.tally.FromOrigin > 0 && f.tally.FromPeers == 0 {
+		why = "no peer gave it"
 	}
-	var why any = "peers have it"
-	switch {
-	case len(f.tried) > 0:
-		why = f.tried
-	case e.FromOrigin > 0 && e.FromPeers == 0:
-		why = "no peer has it"
-	}
-	f.m.ended(e, f.begun, why, err)
+	f.m.ended(f.tally, f.begun, why, err)
 }
 
 // fill fetches the content into a file, and keeps it. It makes the file before it advertises the key: a crash leaves no
@@ -164,35 +152,29 @@ func (f *flight) fill() error {
 func (f *flight) write(p *source, s *span, b []byte) (complete bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	from := fromPeers
-	if p.ID == "" {
-		from = fromOrigin
-	}
 	if s.end >= 0 {
 		b = b[:min(int64(len(b)), s.end-s.begin)] // a source that does not give ranges sends more
 	}
-	if len(b) > 0 {
-		end := s.begin + int64(len(b))
-		if from == fromPeers {
-			if err := f.file.fromPeers(int64(len(b))); err != nil {
+	if n := int64(len(b)); n > 0 {
+		tally, from := &f.tally.FromOrigin, f.m.metrics.fromOrigin
+		if p.ID != "" {
+			if err := f.file.fromPeers(n); err != nil {
 				return false, err
 			}
+			tally, from, f.pause = &f.tally.FromPeers, f.m.metrics.fromPeers, 0
 		}
 		if _, err := f.file.WriteAt(b, s.begin); err != nil {
 			return false, err
 		}
 		if s.begin == f.there {
 			_, _ = f.running.Write(b)
-			f.there = end
+			f.there += n
 		}
-		if s.begin = end; end-p.mark >= trickle {
-			p.moved, p.mark, p.waited = time.Now(), end, 0
+		if s.begin += n; s.begin-p.mark >= trickle {
+			p.moved, p.mark, p.waited = time.Now(), s.begin, 0
 		}
-		f.tally[from] += int64(len(b))
-		f.m.count(from, int64(len(b)))
-		if from == fromPeers {
-			f.pause = 0
-		}
+		*tally += n
+		from.Add(float64(n))
 	}
 	return s.begin == s.end, f.advance()
 }

@@ -22,9 +22,6 @@ const (
 	openTime = 10 * time.Minute // time for which a name is remembered as open to everybody, or not
 )
 
-// busyAgain is the time in seconds after which a client that found all places taken may ask again.
-const busyAgain = "1"
-
 // adapter describes a client's request: it sets where the content is and how its hash is known. Content with a hash
 // comes from peers, else from the origin. Other content comes from the origin, or from its last answer.
 type adapter func(*request) error
@@ -53,30 +50,20 @@ func (m *Mirror) Handler() http.Handler {
 	for name, bases := range m.origins {
 		adapters[name] = fronts[name](m, bases)
 	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return limited(m.clients, httpapi.Principal, func(w http.ResponseWriter, r *http.Request) {
 		kind, path, _ := strings.Cut(strings.TrimPrefix(r.URL.EscapedPath(), "/"), "/")
-		switch describe := adapters[kind]; {
-		case describe == nil:
+		describe := adapters[kind]
+		if describe == nil {
 			http.Error(w, "mirror: nothing is mirrored here; see mirror.upstream of the configuration", http.StatusNotFound)
-		case r.Method != http.MethodGet && r.Method != http.MethodHead:
-			w.Header().Set("Allow", "GET, HEAD")
-			http.Error(w, "mirror: only GET and HEAD", http.StatusMethodNotAllowed)
-		default:
-			r, leave := enter(m.clients, httpapi.Principal(r), r)
-			if r == nil {
-				w.Header().Set("Retry-After", busyAgain)
-				http.Error(w, "mirror: too many requests at once", http.StatusServiceUnavailable)
-				return
-			}
-			defer leave()
-			q := &request{Mirror: m, w: w, r: r, base: m.origins[kind][0], path: path, named: named{name: kind + "/" + path}}
-			err := q.answer(describe)
-			if errors.Is(err, errDisk) {
-				err = q.pass(record{})
-			}
-			if err != nil {
-				q.fail(err)
-			}
+			return
+		}
+		q := &request{Mirror: m, w: w, r: r, base: m.origins[kind][0], path: path, named: named{name: kind + "/" + path}}
+		err := q.answer(describe)
+		if errors.Is(err, errDisk) {
+			err = q.pass(record{})
+		}
+		if err != nil {
+			q.fail(err)
 		}
 	})
 }
@@ -123,7 +110,7 @@ func (q *request) everybody(scope string) bool {
 	req := q.origin.Clone(q.r.Context())
 	req.Method = http.MethodHead
 	req.Header.Del("Authorization")
-	resp, err := q.do(&auth.Client{Client: q.web}, req)
+	resp, err := q.do((&auth.Client{Client: q.web}).Do, req)
 	if err == nil {
 		_ = resp.Body.Close()
 	}
@@ -137,14 +124,15 @@ func (q *request) everybody(scope string) bool {
 // serve gives a client the content that a record tells of: from the cache, or as it is fetched. After an error nothing
 // was answered.
 func (q *request) serve(rec record) error {
-	if file, size, ok := q.cache.open(rec.Sum); ok {
+	if file, ok := q.cache.open(rec.Sum); ok {
 		defer func() { _ = file.Close() }()
+		size, _ := q.cache.size(rec.Sum)
 		if rec.Name == "" { // else resolve may have just asked the origin for it
 			q.metrics.requests.WithLabelValues("cache").Inc()
-			q.count(fromCache, size)
+			q.metrics.fromCache.Add(float64(size))
 		}
 		q.log.Debug("mirror: from the cache", "name", q.name, "bytes", size)
-		return q.deliver(rec, io.NewSectionReader(file, 0, size))
+		return q.deliver(rec, file)
 	}
 	if q.r.Method == http.MethodHead && rec.typeOf == nil { // no fetch for a HEAD, while the origin answers
 		if err := q.pass(rec); err == nil || !down(err) {
@@ -160,7 +148,8 @@ func (q *request) serve(rec record) error {
 	return q.deliver(rec, &rescued{reader: content})
 }
 
-// deliver serves content to a client. If the content breaks off, so does the answer. After an error it sent nothing.
+// deliver serves content to a client. If the content breaks off, so does the answer, by its length. After an error it
+// sent nothing.
 func (q *request) deliver(rec record, content io.ReadSeeker) error {
 	if rec.typeOf != nil {
 		b, err := io.ReadAll(io.LimitReader(content, maxSniffed))
@@ -172,25 +161,8 @@ func (q *request) deliver(rec record, content io.ReadSeeker) error {
 	}
 	rec.write(q.w)
 	changed, _ := http.ParseTime(rec.Header.Get("Last-Modified")) // else the zero time
-	body := &failing{ReadSeeker: content}
-	http.ServeContent(q.paced(q.w, q.r, toClients), q.r, "", changed, body)
-	if body.err != nil { // without a length, the answer would pass for whole
-		panic(http.ErrAbortHandler)
-	}
+	http.ServeContent(q.paced(q.w, q.r, q.metrics.toClients), q.r, "", changed, content)
 	return nil
-}
-
-// failing notes that a Read has failed.
-type failing struct {
-	io.ReadSeeker
-	err error
-}
-
-func (f *failing) Read(p []byte) (n int, err error) {
-	if n, err = f.ReadSeeker.Read(p); err != nil && !errors.Is(err, io.EOF) {
-		f.err = err
-	}
-	return n, err
 }
 
 // rescued reads a flight's content, and the rest from the origin when the disk can take no more.
@@ -219,18 +191,15 @@ func (r *rescued) Read(p []byte) (int, error) {
 }
 
 // Headers that are passed on: of clients' requests to origins, of requests whose answers are not kept, of a hub's
-// answers about large files, of origins' answers about names, and of other answers besides.
+// answers about large files, and of origins' answers.
 var (
 	always      = []string{"Accept", "Authorization", "User-Agent"}
 	conditional = []string{"Range", "If-Range", "If-None-Match", "If-Modified-Since"}
 	linked      = []string{"X-Repo-Commit", "X-Linked-Etag", "X-Linked-Size"}
-	kept        = append([]string{
-		"Content-Type", "Content-Encoding", "Etag", "Last-Modified", "Docker-Content-Digest",
+	passed      = append([]string{
+		"Content-Type", "Content-Encoding", "Content-Length", "Content-Range", "Accept-Ranges", "Etag", "Last-Modified", "Link",
+		"Retry-After", "Www-Authenticate", "Docker-Content-Digest", "Docker-Distribution-Api-Version", "X-Error-Code", "X-Error-Message",
 	}, linked...)
-	passed = append([]string{
-		"Content-Length", "Content-Range", "Accept-Ranges", "Retry-After", "Www-Authenticate", "Link",
-		"Docker-Distribution-Api-Version", "X-Error-Code", "X-Error-Message",
-	}, kept...)
 )
 
 // only returns the headers with the given names.
@@ -249,7 +218,7 @@ func (q *request) pass(rec record) error {
 	req := q.origin.Clone(q.r.Context())
 	req.Method = q.r.Method
 	maps.Copy(req.Header, only(q.r.Header, conditional))
-	resp, err := q.do(q.web, req)
+	resp, err := q.do(q.web.Do, req)
 	if err != nil {
 		return err
 	}
@@ -257,10 +226,10 @@ func (q *request) pass(rec record) error {
 	maps.Copy(q.w.Header(), only(resp.Header, passed))
 	maps.Copy(q.w.Header(), rec.Header)
 	q.w.WriteHeader(resp.StatusCode)
-	n, err := io.Copy(q.paced(q.w, q.r, toClients), resp.Body)
-	q.count(fromOrigin, n)
+	n, err := io.Copy(q.paced(q.w, q.r, q.metrics.toClients), resp.Body)
+	q.metrics.fromOrigin.Add(float64(n))
 	q.metrics.requests.WithLabelValues("passed").Inc()
-	q.log.Info("mirror: passed through", "name", q.name, "bytes", n, failure(err))
+	q.log.Info("mirror: passed through", "name", q.name, "bytes", n, "whole", err == nil)
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
@@ -270,10 +239,6 @@ func (q *request) pass(rec record) error {
 // fail answers with an error: if the origin answered with an error, with the same status and body.
 func (q *request) fail(err error) {
 	var e *originError
-	status := http.StatusBadGateway
-	if f := (*fault)(nil); errors.As(err, &f) {
-		status = f.status
-	}
 	switch {
 	case q.r.Context().Err() != nil:
 		panic(http.ErrAbortHandler)
@@ -289,7 +254,7 @@ func (q *request) fail(err error) {
 		_, _ = q.w.Write(e.body)
 	default:
 		q.log.Warn("mirror: failed", "name", q.name, "err", err)
-		http.Error(q.w, err.Error(), status)
+		http.Error(q.w, err.Error(), kind(err).status)
 	}
 	q.metrics.requests.WithLabelValues("failed").Inc()
 }

@@ -1,17 +1,18 @@
 package mirror
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
 	"io"
+	"net/http"
 	"net/url"
 	"os"
 	"strings"
 	"time"
 
 	"golang.org/x/mod/module"
-	"golang.org/x/mod/semver"
 )
 
 // gomod is the adapter to a module proxy. A module's zip comes from peers when its hash is known. The hash comes from
@@ -52,53 +53,48 @@ func versionOf(escaped string) (mod module.Version, suffix string, ok bool) {
 	var errs [2]error
 	mod.Path, errs[0] = module.UnescapePath(path)
 	mod.Version, errs[1] = module.UnescapeVersion(file[:dot])
-	canonical := semver.Canonical(mod.Version) == strings.TrimSuffix(mod.Version, "+incompatible")
+	canonical := module.CanonicalVersion(mod.Version) == mod.Version
 	suffix = file[dot+1:]
 	named := suffix == "zip" || suffix == "mod" || suffix == "info"
 	return mod, suffix, named && errors.Join(errs[:]...) == nil && canonical && module.Check(mod.Path, mod.Version) == nil
 }
 
-// known returns the hash of a module's zip.
+// known returns the hash of a module's zip, by the first of two small files that tells it. They never change, and are
+// asked for without credentials.
 func (g *gomod) known(q *request) (rec record, ok bool) {
 	mod, suffix, ok := versionOf(q.path)
 	if !ok || suffix != "zip" {
 		return rec, false
 	}
-	path, version, _ := strings.Cut(strings.TrimSuffix(q.path, ".zip"), "/@v/") // escaped
-	h1 := ""
+	files := []string{strings.TrimSuffix(q.path, "zip") + "ziphash"}
 	if g.db != "off" && !module.MatchPrefixPatterns(g.none, mod.Path) {
-		lines, _ := q.small("sumdb/" + g.db + "/lookup/" + path + "@" + version)
-		for line := range strings.Lines(lines) {
-			if f := strings.Fields(line); len(f) == 3 && f[0] == mod.Path && f[1] == mod.Version {
-				h1 = f[2]
-			}
-		}
-	}
-	if h1 == "" {
-		h1, _ = q.small(path + "/@v/" + version + ".ziphash")
-	}
-	sum, err := goSum(strings.TrimSpace(h1))
-	return record{Sum: sum}, err == nil
-}
-
-// small asks the request's proxy for a small file that never changes, without credentials, and returns its text, cut to
-// maxSmall bytes.
-func (q *request) small(path string) (string, error) {
-	origin, err := requestTo(q.base, path, "", nil)
-	if err != nil {
-		return "", err
+		at := strings.Replace(strings.TrimSuffix(q.path, ".zip"), "/@v/", "@", 1) // escaped
+		files = []string{"sumdb/" + g.db + "/lookup/" + at, files[0]}
 	}
 	ctx, cancel := context.WithTimeout(q.r.Context(), hashTime)
 	defer cancel()
-	rec, err := q.resolve(ctx, named{name: "go/" + path, fresh: forEver, origin: origin})
-	if err != nil {
-		return "", err
+	told := func(answer *http.Response) (sum Sum, _ http.Header, err error) {
+		sum, err = zipSum(answer.Body, mod)
+		return sum, nil, err
 	}
-	f, size, ok := q.cache.open(rec.Sum)
-	if !ok {
-		return "", errDisk
+	for _, file := range files {
+		origin, err := requestTo(q.base, file, "", nil)
+		if err == nil {
+			rec, err = q.resolve(ctx, named{name: "go-sum/" + file, fresh: forEver, origin: origin, told: told})
+		}
+		if err == nil {
+			return record{Sum: rec.Sum}, true
+		}
 	}
-	defer func() { _ = f.Close() }()
-	text, err := io.ReadAll(io.NewSectionReader(f, 0, min(size, maxSmall)))
-	return string(text), err
+	return record{}, false
+}
+
+// zipSum returns the sum of a module's zip: its hash stands in a line by itself, or behind the module and its version.
+func zipSum(r io.Reader, mod module.Version) (Sum, error) {
+	for lines := bufio.NewScanner(io.LimitReader(r, maxSmall)); lines.Scan(); {
+		if sum, err := goSum(strings.TrimPrefix(strings.TrimSpace(lines.Text()), mod.Path+" "+mod.Version+" ")); err == nil {
+			return sum, nil
+		}
+	}
+	return "", errSum
 }

@@ -27,7 +27,8 @@ func newHF(*Mirror, []*url.URL) adapter {
 
 // largeFile returns the hash of a large file, by the head of the hub's answer, and the headers for clients. For another
 // file the answer counts as one without content.
-func largeFile(head http.Header) (Sum, http.Header, error) {
+func largeFile(answer *http.Response) (Sum, http.Header, error) {
+	head := answer.Header
 	sum, err := plainSum(strings.Trim(head.Get("X-Linked-Etag"), `"`))
 	if err != nil {
 		return sum, nil, &originError{status: http.StatusNotFound}

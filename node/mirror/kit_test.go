@@ -118,8 +118,8 @@ func newLimitedHost(t testing.TB) host.Host {
 
 // testTimes are short, but for a machine that does much else.
 var testTimes = times{
-	lookup: 2 * time.Second, answer: time.Second, late: time.Second, silent: 300 * time.Millisecond, slow: time.Second, origin: 3 * time.Second,
-	gather: time.Millisecond, busy: 20 * time.Second, piece: 2 * time.Second,
+	lookup: 2 * time.Second, silent: 500 * time.Millisecond, late: time.Second, slow: time.Second, stuck: 3 * time.Second,
+	gather: time.Millisecond, busy: 20 * time.Second,
 }
 
 // peerOf is a mirror in a test, with its front for clients.

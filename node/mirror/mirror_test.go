@@ -105,7 +105,7 @@ func TestWaitingForAStreamIsNotSilence(t *testing.T) {
 	answer := func(w http.ResponseWriter, r *http.Request) {
 		content := contents[r.URL.Path]
 		if r.Method == http.MethodHead {
-			time.Sleep(testTimes.answer * 2 / 3)
+			time.Sleep(testTimes.silent * 2 / 3)
 		}
 		gives(w, len(content))
 		for i := 0; i < len(content) && r.Method == http.MethodGet; i += holdBack {
@@ -259,7 +259,7 @@ func TestSilentHolderIsOvertaken(t *testing.T) {
 				http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 			})
 			p := b.start(t, Upstream{OCI: []string{o.URL}})
-			p.times.slow, p.times.origin, p.times.late = time.Hour, time.Hour, time.Hour
+			p.times.slow, p.times.stuck, p.times.late = time.Hour, time.Hour, time.Hour
 			get(t, p.url+blobs+digest).is(t, content)
 			if o.given() > 0 || asked.Load() != 2 {
 				t.Errorf("the origin sent %d bytes; holders were asked %d times", o.given(), asked.Load())
@@ -558,7 +558,7 @@ func TestSlowIndexIsKept(t *testing.T) {
 		return true
 	}
 	p := b.start(t, Upstream{OCI: []string{o.URL}})
-	p.times.origin = 700 * time.Millisecond
+	p.times.stuck = 700 * time.Millisecond
 	get(t, p.url+"/v2/some/image/manifests/v1").is(t, content)
 	if _, there := p.cache.size(sum); !there {
 		t.Error("it is not kept")
@@ -604,7 +604,7 @@ func TestOriginWithoutRanges(t *testing.T) {
 		return true
 	}
 	p := b.start(t, Upstream{OCI: []string{o.URL}})
-	p.times.origin = 300 * time.Millisecond
+	p.times.stuck = 300 * time.Millisecond
 	get(t, p.url+blobs+digest).is(t, content)
 }
 
@@ -869,6 +869,9 @@ func TestClientsAreBounded(t *testing.T) {
 	}
 	p := b.start(t, Upstream{OCI: []string{o.URL}})
 	p.clients = admission.NewSlots(1)
+	s := httptest.NewServer(p.Handler())
+	defer s.Close()
+	p.url = s.URL
 	first := make(chan answer)
 	go func() { first <- get(t, p.url+blobs+digest) }()
 	<-asked
@@ -908,7 +911,7 @@ func TestPlacesAreShared(t *testing.T) {
 		path    string
 		address func(i int) string
 	}{
-		"peers":   {p.served, maxServed, p.servePeer, "/" + string(sum), peerID},
+		"peers":   {p.served, maxServed, p.peerHandler().ServeHTTP, "/" + string(sum), peerID},
 		"clients": {p.clients, maxClients, p.Handler().ServeHTTP, blobs + digest, func(i int) string { return fmt.Sprintf("192.0.2.%d:80", i) }},
 	} {
 		t.Run(name, func(t *testing.T) {

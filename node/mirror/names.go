@@ -19,11 +19,11 @@ type named struct {
 	name   string        // the adapter's name and the path below it
 	origin *http.Request // request to the origin, with the client's credentials
 	fresh  time.Duration // how long the origin's last answer is used without asking again; or unkept, or passedOn
-	// told returns the sum of content that is elsewhere, and the headers for clients, by the head of the origin's answer.
-	// nil: the content is the answer's body.
-	told func(http.Header) (Sum, http.Header, error)
+	// told returns the sum of content that is elsewhere, and the headers for clients, by the origin's answer. nil: the
+	// content is the answer's body.
+	told func(*http.Response) (Sum, http.Header, error)
 	// learn reads the origin's answer and its body, before a client gets them. nil: nothing is learned.
-	learn func(record, *io.SectionReader)
+	learn func(record, io.Reader)
 }
 
 // record is the origin's last answer about a name. It is kept in the cache as content of kind name.
@@ -47,22 +47,18 @@ const (
 // sum returns the sum of the record's own file.
 func (r record) sum() Sum { return sumOf(kindName, sha256.Sum256([]byte(r.Name))) }
 
-func readRecord(from io.Reader) (r record, err error) {
-	if err = json.NewDecoder(io.LimitReader(from, maxRecord)).Decode(&r); err == nil {
-		_, err = ParseSum(string(r.Sum))
-	}
-	return r, err
-}
-
 // recall returns the record of a name; ok is false if there is none, or it is damaged.
 func (m *Mirror) recall(name string) (r record, ok bool) {
-	f, _, ok := m.cache.open(record{Name: name}.sum())
+	f, ok := m.cache.open(record{Name: name}.sum())
 	if !ok {
 		return r, false
 	}
 	defer func() { _ = f.Close() }()
-	r, err := readRecord(f)
-	return r, err == nil
+	err := json.NewDecoder(io.LimitReader(f, maxRecord)).Decode(&r)
+	if err == nil {
+		_, err = ParseSum(string(r.Sum))
+	}
+	return r, err == nil && r.Name == name
 }
 
 // remember writes a record to the cache, and logs a failure. A crash leaves the old record or the new one.
@@ -118,7 +114,7 @@ func (m *Mirror) askName(n named, rec record) (record, error) {
 	defer m.tasks.Leave()
 	rec.Header = maps.Clone(rec.Header) // requests that have stopped waiting read the old map
 	begun, req, by := time.Now(), n.origin.Clone(m.ctx), *m.web
-	if n.told != nil { // the head of a redirect tells it
+	if req.Method == http.MethodHead { // what is asked for stands in the head of a redirect
 		by.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	}
 	if tag, since := rec.Header.Get("Etag"), rec.Header.Get("Last-Modified"); tag != "" {
@@ -126,7 +122,7 @@ func (m *Mirror) askName(n named, rec record) (record, error) {
 	} else if since != "" {
 		req.Header.Set("If-Modified-Since", since)
 	}
-	resp, err := m.do(&by, req)
+	resp, err := m.do(by.Do, req)
 	if err != nil {
 		return rec, err
 	}
@@ -134,7 +130,7 @@ func (m *Mirror) askName(n named, rec record) (record, error) {
 	switch {
 	case resp.StatusCode == http.StatusNotModified:
 	case n.told != nil:
-		if rec.Sum, rec.Header, err = n.told(resp.Header); err != nil {
+		if rec.Sum, rec.Header, err = n.told(resp); err != nil {
 			return rec, err
 		}
 	case resp.ContentLength > maxNamed:
@@ -144,19 +140,20 @@ func (m *Mirror) askName(n named, rec record) (record, error) {
 		if rec.Sum, size, err = m.cache.put("", resp.Body, maxNamed); err != nil {
 			return rec, err
 		}
-		rec.Header = only(resp.Header, kept)
-		m.count(fromOrigin, size)
+		rec.Header = only(resp.Header, passed)
+		rec.Header.Set("Content-Length", strconv.FormatInt(size, 10)) // a packed answer has no other
+		m.metrics.fromOrigin.Add(float64(size))
 		m.tell(m.cfg.Router.Advertise, rec.Sum)
 		m.ended(httpapi.Fetch{Name: n.name, Sum: string(rec.Sum), FromOrigin: size}, begun, "the origin alone tells it", nil)
 	}
 	rec.Asked = time.Now()
 	if n.learn != nil {
-		f, size, ok := m.cache.open(rec.Sum)
+		f, ok := m.cache.open(rec.Sum)
 		if !ok {
 			return rec, errDisk
 		}
 		defer func() { _ = f.Close() }()
-		n.learn(rec, io.NewSectionReader(f, 0, size))
+		n.learn(rec, f)
 	}
 	m.remember(rec)
 	return rec, nil

@@ -14,7 +14,7 @@ import (
 // newNix returns the adapter to a Nix binary cache. The narinfo of a store path comes from the cache, whose signature
 // the client checks. The archive that a narinfo names comes from peers, by the hash in the narinfo.
 func newNix(m *Mirror, _ []*url.URL) adapter {
-	learn := func(_ record, narinfo *io.SectionReader) {
+	learn := func(_ record, narinfo io.Reader) {
 		if path, sum, ok := parseNarinfo(narinfo); ok {
 			m.remember(record{Name: archive(path), Sum: sum, Asked: time.Now()})
 		}

@@ -8,9 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/distribution/reference"
-	"github.com/opencontainers/go-digest"
 )
 
 // hub is the name by which clients know the registry that answers at hubHost.
@@ -50,11 +47,10 @@ func (o oci) describe(q *request) error {
 	query.Del("ns")
 	q.r.URL.RawQuery, q.name, q.path = query.Encode(), "oci/"+q.base.Host+"/"+q.path, "v2/"+q.path
 	name, kind, ref := split(q.path)
-	_, err := digest.Parse(ref)
 	switch {
 	case kind == "":
 		q.fresh = passedOn
-	case kind == "blobs" || err == nil:
+	case kind == "blobs" || strings.Contains(ref, ":"): // no tag has a colon
 		q.fresh = unkept
 	default: // a registry's answer about a tag depends on the types that the client accepts
 		q.name = strings.Join(append([]string{q.name}, slices.Sorted(slices.Values(q.r.Header.Values("Accept")))...), " ")
@@ -81,15 +77,12 @@ func byDigest(kind, ref string) (rec record, ok bool) {
 	return rec, true
 }
 
-var ofRepository = regexp.MustCompile(`^v2/(.+)/(manifests|blobs)/([^/]+)$`)
+var ofRepository = regexp.MustCompile(`^v2/([a-z0-9._/-]+)/(manifests|blobs)/([^/]+)$`)
 
 // split returns the repository of a path, its kind (manifests or blobs), and its tag or digest; "" for other paths.
 func split(path string) (name, kind, ref string) {
 	parts := ofRepository.FindStringSubmatch(path)
 	if parts == nil {
-		return "", "", ""
-	}
-	if _, err := reference.WithName(parts[1]); err != nil {
 		return "", "", ""
 	}
 	return parts[1], parts[2], strings.ReplaceAll(strings.ReplaceAll(parts[3], "%3A", ":"), "%3a", ":")

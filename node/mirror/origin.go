@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,15 +63,6 @@ func parseURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// address returns the host:port of a URL.
-func address(u *url.URL) string {
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	return net.JoinHostPort(u.Hostname(), port)
-}
-
 var errRedirect = errors.New("mirror: the origin sends elsewhere too often, or from https to http")
 
 const (
@@ -84,20 +76,21 @@ func (m *Mirror) newOrigin() *http.Client {
 	configured := make(map[string]bool)
 	for _, all := range m.origins {
 		for _, u := range all {
-			configured[address(u)] = true
+			port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+			configured[net.JoinHostPort(u.Hostname(), port)] = true
 		}
 	}
-	own, other := &net.Dialer{Timeout: dialTime}, &net.Dialer{Timeout: dialTime, Control: public.Safe}
 	return &http.Client{
 		Transport: &http.Transport{
 			DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-				if configured[addr] {
-					return own.DialContext(ctx, network, addr)
+				d := &net.Dialer{Timeout: dialTime}
+				if !configured[addr] {
+					d.Control = public.Safe
 				}
-				return other.DialContext(ctx, network, addr)
+				return d.DialContext(ctx, network, addr)
 			},
 			DisableCompression: true, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute, TLSHandshakeTimeout: dialTime,
-			MaxResponseHeaderBytes: 64 << 10,
+			MaxResponseHeaderBytes: 64 << 10, ResponseHeaderTimeout: m.times.stuck,
 		},
 		CheckRedirect: redirected,
 	}
@@ -144,43 +137,25 @@ func down(err error) bool {
 // maxErrorBody bounds the body of an error of the origin that is passed on.
 const maxErrorBody = 64 << 10
 
-// sender is an http.Client or an auth.Client.
-type sender interface {
-	Do(req *http.Request) (*http.Response, error)
-}
-
 // lively is the body of an origin's answer. It ends if nothing comes for a while.
 type lively struct {
 	io.ReadCloser
-	late   *time.Timer // ends the request
-	after  time.Duration
-	cancel context.CancelCauseFunc
+	after time.Duration
 }
 
 func (l lively) Read(p []byte) (int, error) {
-	l.late.Reset(l.after)
-	defer l.late.Stop() // no time counts while the reader does something else
+	defer time.AfterFunc(l.after, func() { _ = l.Close() }).Stop()
 	return l.ReadCloser.Read(p)
 }
 
-func (l lively) Close() error {
-	l.late.Stop()
-	l.cancel(nil)
-	return l.ReadCloser.Close()
-}
-
-// do sends a request to the origin. The answer may take any time in all, but its head and each further byte must come
-// within times.origin. An answer without content is an originError.
-func (m *Mirror) do(by sender, req *http.Request) (*http.Response, error) {
-	ctx, cancel := context.WithCancelCause(req.Context())
-	late := time.AfterFunc(m.times.origin, func() { cancel(errWaits) })
-	resp, err := by.Do(req.WithContext(ctx))
-	late.Stop()
+// do sends a request to the origin, by a client's Do. The answer may take any time in all, but its head and each further
+// byte must come within times.stuck. An answer without content is an originError.
+func (m *Mirror) do(send func(*http.Request) (*http.Response, error), req *http.Request) (*http.Response, error) {
+	resp, err := send(req)
 	if err != nil {
-		cancel(nil)
 		return nil, fmt.Errorf("mirror: the origin does not answer: %w", err)
 	}
-	resp.Body = lively{resp.Body, late, m.times.origin, cancel}
+	resp.Body = lively{resp.Body, m.times.stuck}
 	switch status := resp.StatusCode; {
 	case status == http.StatusOK, status == http.StatusPartialContent, status/100 == 3: // 304, or a redirect not to follow
 		return resp, nil
@@ -196,7 +171,7 @@ func (m *Mirror) askOrigin(ctx context.Context, req *http.Request, s span) (*htt
 	if s.begin > 0 || s.end >= 0 {
 		req.Header.Set("Range", s.header())
 	}
-	return m.do(m.web, req)
+	return m.do(m.web.Do, req)
 }
 
 // requestTo returns a GET request for a client's path below an origin, with the headers of the client's request that

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math/bits"
@@ -52,7 +51,7 @@ type state struct {
 	Origin bool   `json:"origin,omitempty"` // the mirror has asked the origin
 	Place  string `json:"place,omitempty"`  // label of the sender's place
 
-	lot uint64 // the sender's lotOf the content; only for below
+	lot string // the sender's lotOf the content; only for below
 }
 
 func (s state) write(h http.Header) {
@@ -193,7 +192,7 @@ func (f *flight) seek(ctx context.Context) {
 			return false, nil
 		}
 		if f.there > 0 {
-			within = m.times.answer
+			within = m.times.silent
 		}
 		f.look, f.pause = &look{began: now, until: f.in(within)}, max(busyPause, 2*f.pause)
 		return true, nil
@@ -202,7 +201,7 @@ func (f *flight) seek(ctx context.Context) {
 		within, cancel := context.WithTimeout(ctx, most)
 		var probes sync.WaitGroup
 		wait := func(within time.Duration) { f.news(func(time.Time) { l.until = f.in(within) }) }
-		first, asked := sync.OnceFunc(func() { wait(m.times.answer) }), 0
+		first, asked := sync.OnceFunc(func() { wait(m.times.silent) }), 0
 		for p := range m.cfg.Router.Lookup(within, f.sum.Key()) {
 			named := f.named(p.ID)
 			if named == nil {
@@ -309,9 +308,7 @@ func (s state) below(asker state, takes bool) bool {
 }
 
 // lotOf returns a hash of a peer and content, which decides between mirrors of equal states: it spreads the work.
-func lotOf(p peer.ID, s Sum) uint64 {
-	h := sha256.New()
-	_, _ = h.Write([]byte(p))
-	_, _ = h.Write(s.hash())
-	return binary.BigEndian.Uint64(h.Sum(nil))
+func lotOf(p peer.ID, s Sum) string {
+	h := sha256.Sum256(append([]byte(p), s.hash()...))
+	return string(h[:])
 }

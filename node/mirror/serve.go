@@ -12,6 +12,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/p2p/net/gostream"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/venn-p2p/venn/node/internal/admit"
 	"github.com/venn-p2p/venn/overlay/admission"
@@ -24,6 +25,12 @@ const (
 	busyServed = 32  // requests of peers at once; with more, this mirror reports itself busy
 )
 
+// peerHandler returns the handler for peers.
+func (m *Mirror) peerHandler() http.Handler {
+	who := func(r *http.Request) admission.Principal { return admit.Principal(m.cfg.Host.Network(), asker(r)) }
+	return limited(m.served, who, m.servePeer)
+}
+
 // servePeers answers peers until the mirror is closed. The time for writing moves with each piece (paced).
 func (m *Mirror) servePeers() error {
 	l, err := gostream.Listen(m.cfg.Host, m.protocol())
@@ -31,8 +38,8 @@ func (m *Mirror) servePeers() error {
 		return err
 	}
 	s := &http.Server{
-		Handler:     http.HandlerFunc(m.servePeer),
-		ReadTimeout: m.times.piece, WriteTimeout: m.times.piece, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: maxHeaders,
+		Handler:     m.peerHandler(),
+		ReadTimeout: m.times.stuck, WriteTimeout: m.times.stuck, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: maxHeaders,
 		BaseContext: func(net.Listener) context.Context { return m.ctx }, ErrorLog: slog.NewLogLogger(m.log.Handler(), slog.LevelDebug),
 	}
 	m.tasks.Run(func() {
@@ -44,108 +51,114 @@ func (m *Mirror) servePeers() error {
 	return nil
 }
 
-// servePeer gives a peer content (GET), or this mirror's state of the content (HEAD).
-func (m *Mirror) servePeer(w http.ResponseWriter, r *http.Request) {
-	p, err := peer.Decode(r.RemoteAddr)
-	sum, sumErr := ParseSum(strings.TrimPrefix(r.URL.Path, "/"))
-	switch {
-	case err != nil || sumErr != nil || sum.kind() == kindName:
-		w.WriteHeader(http.StatusBadRequest)
-	case r.Method != http.MethodGet && r.Method != http.MethodHead:
-		w.WriteHeader(http.StatusMethodNotAllowed)
-	default:
-		r, leave := enter(m.served, admit.Principal(m.cfg.Host.Network(), p), r)
-		if r == nil {
-			w.WriteHeader(errBusy.status)
+// limited serves GET and HEAD while there are places for the requests of who asks. A request's context ends when its
+// place goes to a group or an asker with fewer places.
+func limited(places *admission.Slots, who func(*http.Request) admission.Principal, serve http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			http.Error(w, "mirror: only GET and HEAD", http.StatusMethodNotAllowed)
 			return
 		}
-		defer leave()
-		m.give(w, r, p, sum)
+		ctx, cancel := context.WithCancel(r.Context())
+		defer cancel()
+		place := places.Take(who(r), cancel)
+		if place == nil {
+			w.Header().Set("Retry-After", "1")
+			http.Error(w, "mirror: too many requests at once", http.StatusServiceUnavailable)
+			return
+		}
+		defer place.Release()
+		serve(w, r.WithContext(ctx))
 	}
 }
 
-// enter takes a place for a request. It returns the request with a context that ends when the place goes to a group or
-// an asker with fewer places; nil: no place is free.
-func enter(places *admission.Slots, who admission.Principal, r *http.Request) (in *http.Request, leave func()) {
-	ctx, cancel := context.WithCancel(r.Context())
-	place := places.Take(who, cancel)
-	if place == nil {
-		cancel()
-		return nil, nil
+// asker returns the peer that a request comes from.
+func asker(r *http.Request) peer.ID {
+	p, _ := peer.Decode(r.RemoteAddr) // the address of a stream is its peer
+	return p
+}
+
+// servePeer gives a peer content (GET), or this mirror's state of the content (HEAD).
+func (m *Mirror) servePeer(w http.ResponseWriter, r *http.Request) {
+	sum, err := ParseSum(strings.TrimPrefix(r.URL.Path, "/"))
+	if err == nil && sum.kind() == kindName {
+		err = errSum
 	}
-	return r.WithContext(ctx), func() {
-		place.Release()
-		cancel()
+	if err == nil {
+		err = m.give(w, r, sum)
+	}
+	if err != nil {
+		w.WriteHeader(kind(err).status)
 	}
 }
 
-// give answers a peer's request for content.
-func (m *Mirror) give(w http.ResponseWriter, r *http.Request, p peer.ID, sum Sum) {
+// give answers a peer's request for content. After an error nothing was answered.
+func (m *Mirror) give(w http.ResponseWriter, r *http.Request, sum Sum) error {
 	here := state{Place: m.cfg.Place, Busy: m.served.Held() > busyServed}
 	if size, ok := m.cache.size(sum); ok {
 		here.Whole, here.Have, here.Size = true, size, size
-		if here.write(w.Header()); r.Method == http.MethodHead {
-			return
+		if r.Method == http.MethodHead {
+			here.write(w.Header())
+			return nil
 		}
-		if file, size, ok := m.cache.open(sum); ok {
+		if file, ok := m.cache.open(sum); ok {
 			defer func() { _ = file.Close() }()
-			m.send(w, r, io.NewSectionReader(file, 0, size))
-			return
+			m.send(w, r, here, file)
+			return nil
 		}
 	} else if f := m.join(sum, named{}); f != nil {
 		defer f.leave()
-		m.passOn(w, r, p, f, here)
-		return
+		return m.passOn(w, r, f, here)
 	}
-	w.WriteHeader(errLacks.status)
+	return errLacks
 }
 
 // passOn answers a peer's request for content that is being fetched: with the bytes that are here, and the rest as they
-// come. It refuses a peer that may not take from this mirror by rank, or that finds no room.
-func (m *Mirror) passOn(w http.ResponseWriter, r *http.Request, p peer.ID, f *flight, here state) {
-	asker, _ := parseState(r.Header)
-	asker.lot, here.lot = lotOf(p, f.sum), lotOf(m.cfg.Host.ID(), f.sum)
+// come. It refuses a peer that may not take from this mirror by rank, or that finds no room. After an error nothing was
+// answered.
+func (m *Mirror) passOn(w http.ResponseWriter, r *http.Request, f *flight, here state) error {
+	there, _ := parseState(r.Header)
+	there.lot, here.lot = lotOf(asker(r), f.sum), lotOf(m.cfg.Host.ID(), f.sum)
+	get := r.Method == http.MethodGet
 	f.mu.Lock()
 	here.Have, here.Size, here.Origin = f.ready(), f.size, f.origin
 	here.Busy = here.Busy || f.children >= maxChildren
-	below, get := here.below(asker, f.takes()), r.Method == http.MethodGet
-	gives := below && get && !here.Busy
-	if gives {
+	below := here.below(there, f.takes())
+	if below && get && !here.Busy {
 		f.children++
 		defer f.news(func(time.Time) { f.children-- })
 	}
 	f.mu.Unlock()
 	switch {
 	case !below:
-		w.WriteHeader(errBehind.status)
+		return errBehind
 	case !get:
 		here.write(w.Header())
-	case !gives:
-		w.WriteHeader(errBusy.status)
-	}
-	if !gives {
-		return
+		return nil
+	case here.Busy:
+		return errBusy
 	}
 	content, err := f.reader(r.Context())
 	if err != nil {
-		w.WriteHeader(errLacks.status)
-		return
+		return errLacks
 	}
 	here.Size = content.Size()
-	here.write(w.Header())
-	m.send(w, r, content)
+	m.send(w, r, here, content)
+	return nil
 }
 
 // send serves content to a peer, and counts it.
-func (m *Mirror) send(w http.ResponseWriter, r *http.Request, content io.ReadSeeker) {
+func (m *Mirror) send(w http.ResponseWriter, r *http.Request, here state, content io.ReadSeeker) {
+	here.write(w.Header())
 	w.Header().Set("Content-Type", "application/octet-stream")
-	http.ServeContent(m.paced(w, r, toPeers), r, "", time.Time{}, content)
+	http.ServeContent(m.paced(w, r, m.metrics.toPeers), r, "", time.Time{}, content)
 }
 
-// paced returns a writer that gives the receiver times.piece for each piece, and counts the bytes. It ends with the
+// paced returns a writer that gives the receiver times.stuck for each piece, and counts the bytes. It ends with the
 // request. It flushes each piece: the receiver gets all bytes that are there, before the rest has come.
-func (m *Mirror) paced(w http.ResponseWriter, r *http.Request, to flow) http.ResponseWriter {
-	return &paced{w, r.Context(), http.NewResponseController(w), m.times.piece, func(n int) { m.count(to, int64(n)) }}
+func (m *Mirror) paced(w http.ResponseWriter, r *http.Request, given prometheus.Counter) http.ResponseWriter {
+	return &paced{w, r.Context(), http.NewResponseController(w), m.times.stuck, given}
 }
 
 type paced struct {
@@ -153,7 +166,7 @@ type paced struct {
 	ctx     context.Context
 	control *http.ResponseController
 	each    time.Duration
-	count   func(int)
+	given   prometheus.Counter // bytes
 }
 
 func (p *paced) Write(b []byte) (int, error) {
@@ -162,6 +175,6 @@ func (p *paced) Write(b []byte) (int, error) {
 	}
 	_ = p.control.SetWriteDeadline(time.Now().Add(p.each))
 	n, err := p.ResponseWriter.Write(b)
-	p.count(n)
+	p.given.Add(float64(n))
 	return n, errors.Join(err, p.control.Flush())
 }

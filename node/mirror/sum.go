@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -27,10 +26,7 @@ const (
 	kindName  = "name"   // a name: the content is a record, which stays here
 )
 
-var (
-	form   = regexp.MustCompile("^(sha256|gozip|name)-[0-9a-f]{64}$")
-	errSum = errors.New("mirror: no sum")
-)
+var form = regexp.MustCompile("^(sha256|gozip|name)-[0-9a-f]{64}$")
 
 // ParseSum returns the sum that a text spells.
 func ParseSum(text string) (Sum, error) {
@@ -74,25 +70,18 @@ func (s Sum) Key() []byte {
 }
 
 // check reads a file. Its error matches errWrong: the content has another sum, or cannot be read. running has hashed
-// all bytes of the file; nil: check hashes them.
+// all bytes of the file; nil: check hashes them. A record is checked when it is read.
 func (s Sum) check(f *os.File, size int64, running hash.Hash) (err error) {
-	all, found := io.NewSectionReader(f, 0, size), Sum("")
+	found := s
 	switch s.kind() {
 	case kindPlain:
 		if running == nil {
 			running = sha256.New()
-			_, err = io.Copy(running, all)
+			_, err = io.Copy(running, io.NewSectionReader(f, 0, size))
 		}
 		found = sumOf(kindPlain, [sha256.Size]byte(running.Sum(nil)))
-	case kindName:
-		var r record
-		r, err = readRecord(all)
-		found = r.sum()
-	default:
-		var h1 string
-		if h1, err = goHash(f, size); err == nil {
-			found, err = goSum(h1)
-		}
+	case kindGoZip:
+		found, err = goHash(f, size)
 	}
 	switch {
 	case err != nil:
@@ -110,8 +99,8 @@ func sumOf(kind string, hash [sha256.Size]byte) Sum {
 // maxGoZip bounds the unpacked size of a module: the go command's limit.
 const maxGoZip = 500 << 20
 
-// goHash returns the h1 hash of a module's zip file.
-func goHash(f *os.File, size int64) (string, error) {
+// goHash returns the sum of a module's zip file.
+func goHash(f *os.File, size int64) (Sum, error) {
 	z, err := zip.NewReader(f, size)
 	if err != nil {
 		return "", err
@@ -122,5 +111,9 @@ func goHash(f *os.File, size int64) (string, error) {
 			return "", fmt.Errorf("unpacks to more than %d bytes", maxGoZip)
 		}
 	}
-	return dirhash.HashZip(f.Name(), dirhash.Hash1) // it reads no more of a file than the archive declares
+	h1, err := dirhash.HashZip(f.Name(), dirhash.Hash1) // it reads no more of a file than the archive declares
+	if err != nil {
+		return "", err
+	}
+	return goSum(h1)
 }
