@@ -284,17 +284,6 @@ func (in *incoming) giveBack() {
 	in.reserved, in.doubt = 0, 0
 }
 
-// empty drops the bytes of the file, and gives back the room that they took.
-func (in *incoming) empty() error {
-	in.c.mu.Lock()
-	defer in.c.mu.Unlock()
-	in.giveBack()
-	if err := in.f.Truncate(0); err != nil {
-		return fmt.Errorf("%w: %w", errDisk, err)
-	}
-	return nil
-}
-
 // keep takes the file into the cache: its content is whole and right.
 func (in *incoming) keep(s Sum, size int64) error {
 	in.c.moving.Lock()

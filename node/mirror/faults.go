@@ -19,15 +19,15 @@ func bad(reason, text string) *fault { return &fault{reason, http.StatusBadGatew
 
 // The errors of sources of bytes.
 var (
-	errSilent    = bad("silent", "the peer does not answer any more")
-	errSlow      = bad("slow", "the peer sends too slowly")
-	errWaits     = bad("stalled", "nothing comes any more")
-	errRange     = bad("wrong range", "a source sends another range than it was asked for")
-	errSize      = bad("wrong size", "a source says another size")
-	errWrong     = bad("wrong content", "content has another hash")
-	errRestarted = bad("restarted", "what had come was wrong, and comes again")
-	errFound     = bad("found", "another brings it")
-	errLeft      = bad("left", "nobody waits for it any more")
+	errSilent = bad("silent", "the peer does not answer any more")
+	errSlow   = bad("slow", "the peer sends too slowly")
+	errWaits  = bad("stalled", "nothing comes any more")
+	errRange  = bad("wrong range", "a source sends another range than it was asked for")
+	errSize   = bad("wrong size", "a source says another size")
+	errWrong  = bad("wrong content", "content has another hash")
+	errLied   = bad("lied", "what peers gave was wrong")
+	errFound  = bad("found", "another brings it")
+	errLeft   = bad("left", "nobody waits for it any more")
 )
 
 // The errors of peers' answers.

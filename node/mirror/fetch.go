@@ -58,20 +58,18 @@ type source struct {
 	stop   context.CancelCauseFunc // ends the transfer; nil: there is none
 }
 
-// fetch brings the content from peers or the origin, until all is there and its hash is right.
+// fetch brings the content from peers or the origin, and checks its hash. The error is errLied if what peers gave or
+// said was wrong.
 func (f *flight) fetch() error {
-	for {
-		err := f.bring()
-		if err == nil {
-			err = f.sum.check(f.file.f, f.size, f.running)
-		}
-		if !errors.Is(err, errWrong) && !errors.Is(err, errSize) {
-			return err
-		}
-		if err = f.restart(err); err != nil {
-			return err
-		}
+	err := f.bring()
+	if err == nil {
+		err = f.sum.check(f.file.f, f.size, f.running)
 	}
+	if errors.Is(err, errSize) || errors.Is(err, errWrong) && f.tally.FromPeers > 0 {
+		f.blame(err)
+		return errLied
+	}
+	return err
 }
 
 // bring has sources bring the content, until all has come or the fetch fails. Each source waits for its turn and brings
@@ -297,26 +295,19 @@ func (f *flight) fail(p *source, err error) {
 	}
 }
 
-// restart drops the bytes so far, and all peers: what one of them gave or said was wrong. It blames the peers that
-// claimed to have the content whole and gave a part of it. Readers that have begun end with errRestarted. The error is
-// err if the origin alone can be at fault. No transfer is under way.
-func (f *flight) restart(err error) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.known = slices.DeleteFunc(f.known, func(p *source) bool { return !p.gave })
-	for _, p := range f.known {
-		before, _ := f.m.blamed.Get(p.ID)
-		f.m.blamed.Add(p.ID, before+max(1, maxBlame/len(f.known)))
-	}
-	if f.round > 0 || errors.Is(err, errWrong) && f.tally.FromPeers == 0 {
-		return fmt.Errorf("the origin's %w", err)
-	}
+// blame blames the peers that claimed to have the content whole and gave a part of it. It blames the content, too: for a
+// while, the origin alone is asked for it. No transfer is under way.
+func (f *flight) blame(err error) {
 	f.m.metrics.failures.WithLabelValues(kind(err).reason).Inc()
-	f.round++
-	f.there, f.size, f.parts, f.known, f.alone, f.fatal = 0, -1, []*span{{end: -1}}, nil, true, nil
-	f.running.Reset()
-	f.come.Broadcast()
-	return f.file.empty()
+	gave := slices.DeleteFunc(slices.Clone(f.known), func(p *source) bool { return !p.gave })
+	much := map[string]int{string(f.sum): maxBlame}
+	for _, p := range gave {
+		much[string(p.ID)] = max(1, maxBlame/len(gave))
+	}
+	for who, more := range much {
+		before, _ := f.m.blamed.Get(who)
+		f.m.blamed.Add(who, before+more)
+	}
 }
 
 // take brings a range from a source.

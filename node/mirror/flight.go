@@ -42,7 +42,6 @@ type flight struct {
 	children int       // mirrors that are given bytes
 	users    int       // number of readers, requests that wait for the size, and the fetch itself (one)
 	left     time.Time // when a user left last
-	round    int       // number of restarts
 	over     bool
 	err      error         // result of a flight that is over
 	tally    httpapi.Fetch // bytes from peers and the origin, and failures on the way
@@ -69,7 +68,7 @@ func (m *Mirror) join(sum Sum, want named) *flight {
 	}
 	f := &flight{
 		m: m, sum: sum, want: want, begun: time.Now(), tally: httpapi.Fetch{Name: want.name, Sum: string(sum)}, size: -1, parts: []*span{{end: -1}}, running: sha256.New(),
-		users: 2, look: &look{ended: time.Now()},
+		users: 2, look: &look{ended: time.Now()}, alone: m.isBlamed(string(sum)),
 	}
 	f.come, f.turn = sync.NewCond(&f.mu), sync.NewCond(&f.mu)
 	f.ctx, f.cancel = context.WithCancel(m.ctx)
@@ -207,6 +206,8 @@ func (f *flight) setSize(size int64) error {
 	switch last := len(f.parts) - 1; {
 	case size < 0 || size == f.size:
 		return nil
+	case size > f.m.cfg.Size:
+		return errDisk // the client gets it from the origin, and it is not kept
 	case f.size >= 0 || size < f.parts[last].begin:
 		return fmt.Errorf("%w: %d", errSize, size)
 	default:
@@ -251,11 +252,12 @@ func (f *flight) until(ctx context.Context, c *sync.Cond, try func() (done bool,
 	return ctx.Err()
 }
 
-// reader returns a reader of the content as it comes, once its size is known. The error is the flight's, or ctx's.
+// reader returns a reader of the content as it comes, once its first bytes may be given. The error is the flight's, or
+// ctx's.
 func (f *flight) reader(ctx context.Context) (*reader, error) {
-	r := &reader{f: f, ctx: ctx, round: -1}
+	r := &reader{f: f, ctx: ctx}
 	return r, f.until(ctx, f.come, func() (bool, error) {
-		if f.err == nil && f.size >= 0 {
+		if f.err == nil && (f.over || f.ready() > 0) {
 			r.SectionReader = io.NewSectionReader(f.file.f, 0, f.size)
 		}
 		return r.SectionReader != nil, f.err
@@ -266,18 +268,11 @@ func (f *flight) reader(ctx context.Context) (*reader, error) {
 // size and the place where the next Read begins.
 type reader struct {
 	*io.SectionReader
-	f     *flight
-	ctx   context.Context
-	round int // the flight's round when bytes were last read; -1: none were
+	f   *flight
+	ctx context.Context
 }
 
-// at returns the place where the next Read begins.
-func (r *reader) at() int64 {
-	at, _ := r.Seek(0, io.SeekCurrent) // cannot fail
-	return at
-}
-
-// Read waits for the next bytes. It fails if the fetch restarted after some were read, or the size changed.
+// Read waits for the next bytes.
 func (r *reader) Read(p []byte) (n int, err error) {
 	err = r.f.until(r.ctx, r.f.come, func() (bool, error) {
 		n, err = r.read(p)
@@ -288,17 +283,15 @@ func (r *reader) Read(p []byte) (n int, err error) {
 
 // read reads the bytes that may be read now. f.mu is held.
 func (r *reader) read(p []byte) (int, error) {
-	f, upTo := r.f, r.f.ready()
-	switch {
-	case f.err != nil:
-		return 0, f.err
-	case r.at() >= r.Size():
+	at, _ := r.Seek(0, io.SeekCurrent) // cannot fail
+	switch ready := r.f.ready(); {
+	case r.f.err != nil:
+		return 0, r.f.err
+	case at >= r.Size():
 		return 0, io.EOF
-	case f.size >= 0 && f.size != r.Size(), r.round >= 0 && r.round != f.round:
-		return 0, errRestarted
-	case upTo <= r.at():
+	case ready <= at:
 		return 0, nil
+	default:
+		return r.SectionReader.Read(p[:min(int64(len(p)), ready-at)])
 	}
-	r.round = f.round
-	return r.SectionReader.Read(p[:min(int64(len(p)), upTo-r.at())])
 }

@@ -2,7 +2,6 @@ package mirror
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"io"
 	"maps"
@@ -142,10 +141,13 @@ func (q *request) serve(rec record) error {
 	f := q.join(rec.Sum, q.named)
 	defer f.leave()
 	content, err := f.reader(q.r.Context())
-	if err != nil {
+	switch {
+	case errors.Is(err, errLied) && !f.alone: // now the origin alone is asked
+		return q.serve(rec)
+	case err != nil:
 		return err
 	}
-	return q.deliver(rec, &rescued{reader: content})
+	return q.deliver(rec, content)
 }
 
 // deliver serves content to a client. If the content breaks off, so does the answer, by its length. After an error it
@@ -163,31 +165,6 @@ func (q *request) deliver(rec record, content io.ReadSeeker) error {
 	changed, _ := http.ParseTime(rec.Header.Get("Last-Modified")) // else the zero time
 	http.ServeContent(q.paced(q.w, q.r, q.metrics.toClients), q.r, "", changed, content)
 	return nil
-}
-
-// rescued reads a flight's content, and the rest from the origin when the disk can take no more.
-type rescued struct {
-	*reader
-	rest io.Reader
-}
-
-func (r *rescued) Read(p []byte) (int, error) {
-	if r.rest == nil {
-		n, err := r.reader.Read(p)
-		if !errors.Is(err, errDisk) {
-			return n, err
-		}
-		resp, err := r.f.m.askOrigin(r.ctx, r.f.want.origin, span{begin: r.at(), end: -1})
-		if err != nil {
-			return 0, err
-		}
-		context.AfterFunc(r.ctx, func() { _ = resp.Body.Close() })
-		if size, err := begin(resp, r.at()); err != nil || size >= 0 && size != r.Size() {
-			return 0, errors.Join(err, errSize)
-		}
-		r.rest = resp.Body
-	}
-	return r.rest.Read(p)
 }
 
 // Headers that are passed on: of clients' requests to origins, of requests whose answers are not kept, of a hub's

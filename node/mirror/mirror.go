@@ -13,7 +13,6 @@ import (
 
 	"github.com/hashicorp/golang-lru/v2/expirable"
 	"github.com/libp2p/go-libp2p/core/host"
-	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/singleflight"
 
@@ -54,9 +53,9 @@ type Mirror struct {
 	probes  *http.Transport // transport for questions to peers, which do not wait for transfers
 	web     *http.Client    // client for origins
 	origins origins
-	clients *admission.Slots // places of clients' requests
-	served  *admission.Slots // places of peers' requests
-	blamed  *expirable.LRU[peer.ID, int]
+	clients *admission.Slots             // places of clients' requests
+	served  *admission.Slots             // places of peers' requests
+	blamed  *expirable.LRU[string, int]  // peers, and sums
 	open    *expirable.LRU[string, bool] // whether the origin gives the content of a name to everybody
 	asked   singleflight.Group           // names that the origin is asked for now
 
@@ -82,7 +81,7 @@ func newMirror(cfg Config, t times) (*Mirror, error) {
 	m := &Mirror{
 		cfg: cfg, log: cmp.Or(cfg.Log, slog.Default()), times: t, flights: make(map[Sum]*flight), origins: origins,
 		clients: admission.NewSlots(maxClients), served: admission.NewSlots(maxServed),
-		blamed: expirable.NewLRU[peer.ID, int](maxBlamed, nil, blameTime),
+		blamed: expirable.NewLRU[string, int](maxBlamed, nil, blameTime),
 		open:   expirable.NewLRU[string, bool](maxOpen, nil, openTime),
 	}
 	m.ctx, m.cancel = context.WithCancel(context.Background())

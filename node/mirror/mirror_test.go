@@ -392,10 +392,26 @@ func TestLyingPeers(t *testing.T) {
 			if c.noted != "" {
 				p.tried(t, c.noted)
 			}
-			if got := p.isBlamed(liar); got != c.blamed {
+			if got := p.isBlamed(string(liar)); got != c.blamed {
 				t.Errorf("blamed: %v, want %v", got, c.blamed)
 			}
 		})
+	}
+}
+
+// TestSmallLies has a peer give wrong bytes of content that nobody gets before its hash is right: the client notices
+// nothing.
+func TestSmallLies(t *testing.T) {
+	o, b := newRegistry(t), newBoard()
+	content := some(1000, 43)
+	digest, sum := o.add(content)
+	liar := b.liar(t, sum, func(w http.ResponseWriter, _ *http.Request) {
+		gives(w, len(content))
+		_, _ = w.Write(make([]byte, len(content)))
+	}).ID()
+	p := b.start(t, Upstream{OCI: []string{o.URL}})
+	if get(t, p.url+blobs+digest).is(t, content); !p.isBlamed(string(liar)) {
+		t.Error("the liar is not blamed")
 	}
 }
 

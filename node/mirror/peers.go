@@ -32,9 +32,9 @@ const ProtocolID protocol.ID = "/venn/mirror/1.0.0"
 const headerState = "Venn-State"
 
 const (
-	maxBlame   = 6 // blame at which a peer is asked no more, for blameTime
+	maxBlame   = 6 // blame at which a peer is asked no more, for blameTime, or all peers for a content
 	blameTime  = 10 * time.Minute
-	maxBlamed  = 4096    // peers whose blame is remembered
+	maxBlamed  = 4096    // peers and contents whose blame is remembered
 	maxHeaders = 8 << 10 // bytes of a head between mirrors
 	maxPlace   = 128     // bytes of a place's label
 	// maxTransfers and maxProbes cap the streams to a peer. A node's host takes 32 streams from one peer, and venn's
@@ -158,8 +158,9 @@ func (f *flight) probe(ctx context.Context, p peer.ID, within time.Duration, had
 	return parseState(resp.Header)
 }
 
-func (m *Mirror) isBlamed(p peer.ID) bool {
-	much, _ := m.blamed.Get(p)
+// isBlamed reports whether a peer is asked no more, or peers are asked no more for a content.
+func (m *Mirror) isBlamed(who string) bool {
+	much, _ := m.blamed.Get(who)
 	return much >= maxBlame
 }
 
@@ -238,7 +239,7 @@ func (f *flight) named(p peer.ID) *source {
 		i, f.known = len(f.known), append(f.known, &source{ID: p, out: true})
 	}
 	s := f.known[i]
-	if p == f.m.cfg.Host.ID() || f.m.isBlamed(p) || s.out && time.Now().Before(s.again) {
+	if p == f.m.cfg.Host.ID() || f.m.isBlamed(string(p)) || s.out && time.Now().Before(s.again) {
 		return nil
 	}
 	return s
