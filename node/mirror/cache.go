@@ -42,9 +42,9 @@ type cache struct {
 	moving sync.Mutex // is held while a file is renamed into place or removed
 
 	mu    sync.Mutex
-	used  int64 // bytes of whole files, and bytes reserved for files to come
-	doubt int64 // bytes of files to come that peers sent, whose hash is not yet known to be right
-	files *simplelru.LRU[Sum, *cached]
+	used  int64                        // bytes of whole files, and bytes reserved for files to come
+	doubt int64                        // bytes of files to come that peers sent, whose hash is not yet known to be right
+	files *simplelru.LRU[Sum, *cached] // what leaves it is no longer in used
 }
 
 // cached is a whole file.
@@ -66,14 +66,12 @@ func openCache(dir string, limit int64, withdraw func(...Sum)) (c *cache, err er
 		return nil, fmt.Errorf("%w: %s: %w", ErrInUse, dir, err)
 	}
 	c = &cache{dir: dir, limit: limit, withdraw: withdraw, lock: lock}
-	c.files, _ = simplelru.NewLRU(math.MaxInt, c.left) // fails only for sizes below 1
+	c.files, _ = simplelru.NewLRU(math.MaxInt, func(_ Sum, e *cached) { c.used -= e.size }) // fails only for sizes below 1
 	if err := errors.Join(c.load(), c.reserve(0)); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
 	return c, nil
 }
-
-func (c *cache) close() error { return c.lock.Close() }
 
 // load lists the whole files, the least recently used first, and removes the files of unfinished fetches. It leaves
 // files of other names alone.
@@ -109,11 +107,6 @@ func (c *cache) enter(s Sum, e *cached) {
 	c.files.Remove(s)
 	c.files.Add(s, e)
 	c.used += e.size
-}
-
-// left takes the bytes of a file that has left the list out of c.used. c.mu is held.
-func (c *cache) left(_ Sum, e *cached) {
-	c.used -= e.size
 }
 
 func (c *cache) path(s Sum) string { return filepath.Join(c.dir, filesFolder, string(s)) }

@@ -73,20 +73,17 @@ func (f *flight) fetch() error {
 }
 
 // bring has sources bring the content, until all has come or the fetch fails. Each source waits for its turn and brings
-// a range, again and again; meanwhile seek looks for peers. When bring returns, no transfer goes on.
+// a range, again and again; meanwhile seek looks for peers. When bring returns, all of them have ended.
 func (f *flight) bring() error {
 	ctx, stop := context.WithCancelCause(f.ctx)
 	defer f.under.Wait()
 	defer stop(errFound)
-	f.m.tasks.Run(func() { f.seek(ctx) })
-	f.m.tasks.Run(func() { f.serve(ctx, &source{}, f.originTurn) })
+	f.under.Go(func() { f.seek(ctx) })
+	f.under.Go(func() { f.serve(ctx, &source{}, f.originTurn) })
 	return f.until(f.ctx, f.turn, func() (done bool, err error) {
 		done, err = f.size >= 0 && len(f.parts) == 0, f.fatal
 		if !done && err == nil && f.users == 1 && time.Since(f.left) >= linger {
 			err = errLeft
-		}
-		if done || err != nil {
-			stop(errFound) // with f.mu held: nothing begins any more
 		}
 		return done, err
 	})
@@ -104,7 +101,6 @@ func (f *flight) serve(ctx context.Context, p *source, turn func(*source, time.T
 			}
 			transfer, p.stop = context.WithCancelCause(ctx)
 			p.mark, p.moved, s.from = s.begin, time.Time{}, p
-			f.under.Add(1)
 			f.turn.Broadcast()
 			return true, nil
 		})
@@ -113,7 +109,7 @@ func (f *flight) serve(ctx context.Context, p *source, turn func(*source, time.T
 		}
 		stop := p.stop
 		if p.ID != "" {
-			f.m.tasks.Run(func() { stop(f.watch(transfer, p, s)) })
+			f.under.Go(func() { stop(f.watch(transfer, p, s)) })
 		}
 		err = f.take(transfer, p, s)
 		if err != nil && transfer.Err() != nil {
@@ -128,7 +124,7 @@ func (f *flight) serve(ctx context.Context, p *source, turn func(*source, time.T
 			}
 			out = p.out
 		})
-		if f.under.Done(); out {
+		if out {
 			return
 		}
 	}
@@ -280,16 +276,14 @@ func (f *flight) fail(p *source, err error) {
 			p.again = time.Now().Add(forEver)
 		}
 		// other holders have as much, or too many have failed
-		f.alone = f.alone || errors.Is(err, errShare) || f.failed >= maxFailed
+		f.alone = f.alone || errors.Is(err, errShare) || len(f.tally.Tried) >= maxFailed
 		if behind {
 			return
 		}
 		f.pause = 0
 		f.m.metrics.failures.WithLabelValues(kind(err).reason).Inc()
 	}
-	if f.failed++; f.failed <= maxTried {
-		f.tally.Tried = append(f.tally.Tried, what+": "+err.Error())
-	}
+	f.tally.Tried = append(f.tally.Tried, what+": "+err.Error())
 	if errors.Is(err, errDisk) {
 		f.fatal = err
 	}

@@ -18,7 +18,6 @@ const (
 	holdBack    = 64 << 10 // bytes at the end that nobody gets until the hash is right
 	maxChildren = 3        // mirrors that a flight passes bytes on to at once
 	linger      = 5 * time.Second
-	maxTried    = 8 // failures noted for the log
 )
 
 // flight is a fetch of content, shared by all requests for it. It goes on for linger after the last request has left.
@@ -46,13 +45,12 @@ type flight struct {
 	err      error         // result of a flight that is over
 	tally    httpapi.Fetch // bytes from peers and the origin, and failures on the way
 
-	known  []*source     // peers that were named, the best first
-	look   *look         // last look for holders
-	pause  time.Duration // wait between the end of the last look and the next look
-	alone  bool          // peers are no longer asked
-	failed int           // number of transfers that failed
-	fatal  error
-	under  sync.WaitGroup // transfers under way
+	known []*source     // peers that were named, the best first
+	look  *look         // last look for holders
+	pause time.Duration // wait between the end of the last look and the next look
+	alone bool          // peers are no longer asked
+	fatal error
+	under sync.WaitGroup // the search for peers, and what serves and watches sources
 }
 
 // join returns the flight for content. If there is none, join begins one by the request want.origin, or returns nil

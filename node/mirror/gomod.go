@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -50,13 +49,12 @@ func versionOf(escaped string) (mod module.Version, suffix string, ok bool) {
 	if !found || dot < 0 {
 		return mod, "", false
 	}
-	var errs [2]error
-	mod.Path, errs[0] = module.UnescapePath(path)
-	mod.Version, errs[1] = module.UnescapeVersion(file[:dot])
+	mod.Path, _ = module.UnescapePath(path) // what cannot be read is empty, which is no module
+	mod.Version, _ = module.UnescapeVersion(file[:dot])
 	canonical := module.CanonicalVersion(mod.Version) == mod.Version
 	suffix = file[dot+1:]
 	named := suffix == "zip" || suffix == "mod" || suffix == "info"
-	return mod, suffix, named && errors.Join(errs[:]...) == nil && canonical && module.Check(mod.Path, mod.Version) == nil
+	return mod, suffix, named && canonical && module.Check(mod.Path, mod.Version) == nil
 }
 
 // known returns the hash of a module's zip, by the first of two small files that tells it. They never change, and are

@@ -152,11 +152,11 @@ func (b *board) start(t testing.TB, up Upstream, change ...func(*Config)) peerOf
 	t.Helper()
 	h := newHost(t)
 	v := view{b, h}
-	c := Config{Host: h, Network: "test", Router: v, Dir: t.TempDir(), Size: 64 << 20, Upstream: up, Log: logger(t)}
+	c := Config{Host: h, Network: "test", Router: v, Dir: t.TempDir(), Size: 64 << 20, Upstream: up, Log: logger(t), times: testTimes}
 	for _, f := range change {
 		f(&c)
 	}
-	m, err := newMirror(c, testTimes)
+	m, err := New(c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,6 +31,8 @@ type Config struct {
 	Upstream Upstream              // the origins
 	Log      *slog.Logger          // nil: slog.Default
 	Register prometheus.Registerer // gets the metrics until Close; nil: none
+
+	times times // zero: defaultTimes
 }
 
 // Upstream has the URLs of the origins, with http or https. An origin with an empty URL is not mirrored.
@@ -70,16 +72,13 @@ type Mirror struct {
 
 // New opens a mirror's cache, advertises its content, and serves peers. The error names every fault of cfg, or matches
 // ErrInUse, or is the disk's or the router's.
-func New(cfg Config) (*Mirror, error) { return newMirror(cfg, defaultTimes) }
-
-// newMirror is New with the given times.
-func newMirror(cfg Config, t times) (*Mirror, error) {
+func New(cfg Config) (*Mirror, error) {
 	origins, err := cfg.check()
 	if err != nil {
 		return nil, err
 	}
 	m := &Mirror{
-		cfg: cfg, log: cmp.Or(cfg.Log, slog.Default()), times: t, flights: make(map[Sum]*flight), origins: origins,
+		cfg: cfg, log: cmp.Or(cfg.Log, slog.Default()), times: cmp.Or(cfg.times, defaultTimes), flights: make(map[Sum]*flight), origins: origins,
 		clients: admission.NewSlots(maxClients), served: admission.NewSlots(maxServed),
 		blamed: expirable.NewLRU[string, int](maxBlamed, nil, blameTime),
 		open:   expirable.NewLRU[string, bool](maxOpen, nil, openTime),
@@ -176,5 +175,5 @@ func (m *Mirror) closeAll() error {
 	if m.cache == nil {
 		return nil
 	}
-	return m.cache.close()
+	return m.cache.lock.Close()
 }

@@ -112,7 +112,6 @@ func (m *Mirror) askName(n named, rec record) (record, error) {
 		return rec, errClosed
 	}
 	defer m.tasks.Leave()
-	rec.Header = maps.Clone(rec.Header) // requests that have stopped waiting read the old map
 	begun, req, by := time.Now(), n.origin.Clone(m.ctx), *m.web
 	if req.Method == http.MethodHead { // what is asked for stands in the head of a redirect
 		by.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/bits"
 	"net"
@@ -103,11 +104,6 @@ func (c resetting) Close() error { return c.Conn.(network.Stream).Reset() }
 
 func (m *Mirror) protocol() protocol.ID { return wire.ProtocolIn(m.cfg.Network, ProtocolID) }
 
-// answers has the error that each status between mirrors stands for; nil for content.
-var answers = map[int]error{
-	http.StatusOK: nil, http.StatusPartialContent: nil, errBehind.status: errBehind, errBusy.status: errBusy, errLacks.status: errLacks,
-}
-
 // ask asks a peer for the range s of the content; if s is nil, for its state of the content. It calls had when the
 // request has a stream. A peer refuses by errBusy, errBehind or errLacks.
 func (f *flight) ask(ctx context.Context, p peer.ID, s *span, had func()) (*http.Response, error) {
@@ -131,15 +127,17 @@ func (f *flight) ask(ctx context.Context, p peer.ID, s *span, had func()) (*http
 	if err != nil {
 		return nil, err
 	}
-	err, known := answers[resp.StatusCode]
-	if !known {
-		err = fmt.Errorf("mirror: the peer answered with status %d", resp.StatusCode)
+	switch resp.StatusCode {
+	case http.StatusOK, http.StatusPartialContent:
+		return resp, nil
+	case errBehind.status:
+		err = errBehind
+	case errBusy.status:
+		err = errBusy
+	default:
+		err = errLacks
 	}
-	if err != nil {
-		_ = resp.Body.Close()
-		return nil, err
-	}
-	return resp, nil
+	return nil, errors.Join(err, resp.Body.Close())
 }
 
 // probe asks a peer for its state of the content. Once the question has a stream, probe calls had, and the peer must
@@ -213,7 +211,7 @@ func (f *flight) seek(ctx context.Context) {
 			}
 			probes.Go(func() {
 				if f.meet(within, named, first) {
-					m.tasks.Run(func() { f.serve(ctx, named, f.peerTurn) })
+					f.under.Go(func() { f.serve(ctx, named, f.peerTurn) })
 				}
 			})
 			if asked == enough {

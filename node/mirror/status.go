@@ -11,8 +11,8 @@ import (
 	"github.com/venn-p2p/venn/node/httpapi"
 )
 
-// maxRecent caps the fetches in Status: the last ones.
-const maxRecent = 32
+// maxRecent caps the fetches in Status: the last ones. maxTried caps the failures noted of each.
+const maxRecent, maxTried = 32, 8
 
 // metrics are a mirror's counts.
 type metrics struct {
@@ -27,7 +27,7 @@ type metrics struct {
 
 // ended counts a fetch that is over, and logs it, with why: the reason that it went to peers or the origin.
 func (m *Mirror) ended(e httpapi.Fetch, begun time.Time, why string, err error) {
-	e.Ended = time.Now()
+	e.Ended, e.Tried = time.Now(), e.Tried[:min(len(e.Tried), maxTried)]
 	took, result := e.Ended.Sub(begun), "peers"
 	e.Took = float64(took.Microseconds()) / 1000
 	switch {
