@@ -62,8 +62,6 @@ func (a *apt) known(q *request) (rec record, ok bool) {
 		context.AfterFunc(q.r.Context(), a.readLater)
 	case strings.HasSuffix(plain, "deb"):
 		a.read()
-		a.mu.Lock()
-		defer a.mu.Unlock()
 		rec.Sum, ok = a.files.Get(plain)
 	}
 	return rec, ok

@@ -58,20 +58,6 @@ type source struct {
 	stop   context.CancelCauseFunc // ends the transfer; nil: there is none
 }
 
-// fetch brings the content from peers or the origin, and checks its hash. The error is errLied if what peers gave or
-// said was wrong.
-func (f *flight) fetch() error {
-	err := f.bring()
-	if err == nil {
-		err = f.sum.check(f.file.f, f.size, f.running)
-	}
-	if errors.Is(err, errSize) || errors.Is(err, errWrong) && f.tally.FromPeers > 0 {
-		f.blame(err)
-		return errLied
-	}
-	return err
-}
-
 // bring has sources bring the content, until all has come or the fetch fails. Each source waits for its turn and brings
 // a range, again and again; meanwhile seek looks for peers. When bring returns, all of them have ended.
 func (f *flight) bring() error {

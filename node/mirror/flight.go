@@ -3,6 +3,7 @@ package mirror
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -110,24 +111,22 @@ func (f *flight) run() {
 	defer f.leave()
 	defer f.cancel()
 	err := f.fill()
-	f.m.mu.Lock()
-	if f.m.flights[f.sum] == f {
-		delete(f.m.flights, f.sum)
-	}
-	f.m.mu.Unlock()
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.over, f.err = true, err
-	f.come.Broadcast()
 	why := "peers have it"
 	if f.tally.FromOrigin > 0 && f.tally.FromPeers == 0 {
 		why = "no peer gave it"
 	}
 	f.m.ended(f.tally, f.begun, why, err)
+	f.m.mu.Lock()
+	delete(f.m.flights, f.sum)
+	f.m.mu.Unlock()
+	f.news(func(time.Time) {
+		f.over, f.err = true, err
+		f.come.Broadcast()
+	})
 }
 
-// fill fetches the content into a file, and keeps it. It makes the file before it advertises the key: a crash leaves no
-// key without a file that tells of it.
+// fill fetches the content into a file, checks its hash, and keeps it. It makes the file before it advertises the key: a
+// crash leaves no key without a file that tells of it. The error is errLied if what peers gave or said was wrong.
 func (f *flight) fill() error {
 	file, err := f.m.cache.create(f.sum)
 	if err != nil {
@@ -135,8 +134,15 @@ func (f *flight) fill() error {
 	}
 	f.news(func(time.Time) { f.file = file })
 	f.m.tell(f.m.cfg.Router.Advertise, f.sum)
-	if err = f.fetch(); err == nil {
+	if err = f.bring(); err == nil {
+		err = f.sum.check(file.f, f.size, f.running)
+	}
+	switch {
+	case err == nil:
 		err = file.keep(f.sum, f.size)
+	case errors.Is(err, errSize) || errors.Is(err, errWrong) && f.tally.FromPeers > 0:
+		f.blame(err)
+		err = errLied
 	}
 	if _, whole := f.m.cache.size(f.sum); err != nil && !whole {
 		f.m.tell(f.m.cfg.Router.Withdraw, f.sum)

@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/singleflight"
 
+	"github.com/venn-p2p/venn/node/httpapi"
 	"github.com/venn-p2p/venn/node/internal/tasks"
 	"github.com/venn-p2p/venn/overlay/admission"
 )
@@ -68,6 +69,7 @@ type Mirror struct {
 
 	mu      sync.Mutex
 	flights map[Sum]*flight
+	recent  []httpapi.Fetch // the last fetches, the newest first
 }
 
 // New opens a mirror's cache, advertises its content, and serves peers. The error names every fault of cfg, or matches

@@ -148,6 +148,9 @@ func TestSeveralHoldersGiveRanges(t *testing.T) {
 	get(t, second.url+blobs+digest).is(t, content)
 	o.Close()
 	third := b.start(t, up)
+	for _, p := range []peerOf{first, second} { // else one may be dialled for longer than the other takes to give all
+		third.connect(t, p.host)
+	}
 	get(t, third.url+blobs+digest).is(t, content)
 	if n := o.count("GET " + blobs); n != 1 {
 		t.Errorf("the origin was asked %d times", n)

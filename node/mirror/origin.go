@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net"
 	"net/http"
 	"net/url"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -28,23 +26,27 @@ var errURL = errors.New("mirror: no URL with http or https and a host, and witho
 
 // parse returns the origins, or everything that is wrong with them.
 func (u Upstream) parse() (origins, error) {
-	o, texts := make(origins), map[string][]string{"apt": {u.Apt}, "go": {u.Go}, "hf": {u.HF}, "nix": {u.Nix}, "v2": u.OCI}
+	all := make(origins)
 	var errs []error
-	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		for _, text := range texts[name] {
-			if name == "v2" && !strings.Contains(text, "://") {
-				text = "https://" + text
-			} else if text == "" {
-				continue
-			}
-			at, err := parseURL(text)
-			if err != nil {
-				errs = append(errs, fmt.Errorf("%s: %w", strings.Replace(name, "v2", "oci", 1), err)) // the configuration's key
-			}
-			o[name] = append(o[name], at)
+	add := func(path, key, text string) {
+		at, err := parseURL(text)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", key, err))
+		}
+		all[path] = append(all[path], at)
+	}
+	for path, text := range map[string]string{"apt": u.Apt, "go": u.Go, "hf": u.HF, "nix": u.Nix} {
+		if text != "" {
+			add(path, path, text)
 		}
 	}
-	return o, errors.Join(errs...)
+	for _, text := range u.OCI {
+		if !strings.Contains(text, "://") {
+			text = "https://" + text
+		}
+		add("v2", "oci", text)
+	}
+	return all, errors.Join(errs...)
 }
 
 // Check returns everything that is wrong with the origins.

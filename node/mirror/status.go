@@ -1,7 +1,6 @@
 package mirror
 
 import (
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -20,9 +19,6 @@ type metrics struct {
 	fromCache, fromPeers, fromOrigin, toPeers, toClients prometheus.Counter   // bytes
 	requests, failures                                   *prometheus.CounterVec
 	seconds, lookup                                      prometheus.Histogram
-
-	mu     sync.Mutex
-	recent []httpapi.Fetch
 }
 
 // ended counts a fetch that is over, and logs it, with why: the reason that it went to peers or the origin.
@@ -40,9 +36,9 @@ func (m *Mirror) ended(e httpapi.Fetch, begun time.Time, why string, err error) 
 	m.metrics.seconds.Observe(took.Seconds())
 	m.log.Info("mirror: fetched", "name", e.Name, "sum", e.Sum, "from_peers", e.FromPeers, "from_origin", e.FromOrigin,
 		"took", took.Round(time.Millisecond), "why", why, "tried", e.Tried)
-	m.metrics.mu.Lock()
-	defer m.metrics.mu.Unlock()
-	m.metrics.recent = append([]httpapi.Fetch{e}, m.metrics.recent[:min(len(m.metrics.recent), maxRecent-1)]...)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.recent = append([]httpapi.Fetch{e}, m.recent[:min(len(m.recent), maxRecent-1)]...)
 }
 
 // Status returns the mirror's state and counts. It leaves Listen empty.
@@ -52,12 +48,9 @@ func (m *Mirror) Status() *httpapi.Mirror {
 		ToPeers: count(m.metrics.toPeers), ToClients: count(m.metrics.toClients),
 	}
 	s.Bytes, s.Files = m.cache.usage()
-	m.metrics.mu.Lock()
-	s.Recent = append([]httpapi.Fetch{}, m.metrics.recent...)
-	m.metrics.mu.Unlock()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s.Fetching = len(m.flights)
+	s.Fetching, s.Recent = len(m.flights), append([]httpapi.Fetch{}, m.recent...)
 	return s
 }
 
