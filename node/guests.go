@@ -19,8 +19,9 @@ type guests struct {
 	host.Host
 	n *Node
 
-	mu  sync.Mutex
-	ids []protocol.ID
+	mu      sync.Mutex
+	ids     []protocol.ID
+	matches []func(protocol.ID) bool
 }
 
 // NewStream opens a stream to a peer. If need be, it connects at the addresses of the peer's newest signed record.
@@ -39,13 +40,26 @@ func (g *guests) NewStream(ctx context.Context, p peer.ID, ids ...protocol.ID) (
 // SetStreamHandler serves a protocol to peers that are not barred.
 func (g *guests) SetStreamHandler(id protocol.ID, handle network.StreamHandler) {
 	g.add(id)
-	g.Host.SetStreamHandler(id, func(s network.Stream) {
+	g.Host.SetStreamHandler(id, g.unlessBarred(handle))
+}
+
+// SetStreamHandlerMatch serves the protocols that match accepts to peers that are not barred.
+func (g *guests) SetStreamHandlerMatch(id protocol.ID, match func(protocol.ID) bool, handle network.StreamHandler) {
+	g.mu.Lock()
+	g.matches = append(g.matches, match)
+	g.mu.Unlock()
+	g.Host.SetStreamHandlerMatch(id, match, g.unlessBarred(handle))
+}
+
+// unlessBarred returns a handler that resets the streams of barred peers, and hands on the others.
+func (g *guests) unlessBarred(handle network.StreamHandler) network.StreamHandler {
+	return func(s network.Stream) {
 		if g.n.barred(s.Conn().RemotePeer()) {
 			_ = s.Reset()
 			return
 		}
 		handle(s)
-	})
+	}
 }
 
 // add makes protocols guests.
@@ -63,7 +77,8 @@ func (g *guests) add(ids ...protocol.ID) {
 func (g *guests) has(id protocol.ID) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return slices.Contains(g.ids, id)
+	accepts := func(match func(protocol.ID) bool) bool { return match(id) }
+	return slices.Contains(g.ids, id) || slices.ContainsFunc(g.matches, accepts)
 }
 
 // open returns the streams of guests with a peer.

@@ -18,9 +18,9 @@ import (
 // guest is a protocol beside the node's, which sends back what it gets.
 const guest protocol.ID = "/app/1"
 
-func serveGuest(h host.Host) {
-	h.SetStreamHandler(guest, func(s network.Stream) { _, _ = io.Copy(s, s) })
-}
+func serveGuest(h host.Host) { h.SetStreamHandler(guest, echo) }
+
+func echo(s network.Stream) { _, _ = io.Copy(s, s) }
 
 // answered reports whether the guest at the other end sends a byte back.
 func answered(s network.Stream) bool {
@@ -71,14 +71,18 @@ func TestGuestsDialByRecord(t *testing.T) {
 // keeps its connection.
 func TestBarredPeersHaveNoGuests(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"filter", "offences"} {
+	for _, name := range []string{"filter", "offences", "match"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var filtered atomic.Bool
 			h, cm := managed(t)
 			n, other := nodeOn(t, h, WithPeerFilter(func(peer.ID) bool { return !filtered.Load() })), newHost(t)
 			cm.Protect(other.ID(), "app")
-			serveGuest(n.Host())
+			if name == "match" {
+				n.Host().SetStreamHandlerMatch("/app", func(id protocol.ID) bool { return id == guest }, echo)
+			} else {
+				serveGuest(n.Host())
+			}
 			serveGuest(other)
 			dialTo(t, other, info(n))
 			theirs := must(other.NewStream(t.Context(), n.ID(), guest))
@@ -86,7 +90,7 @@ func TestBarredPeersHaveNoGuests(t *testing.T) {
 			if !answered(theirs) || !answered(ours) {
 				t.Fatal("the guests do not answer")
 			}
-			if name == "filter" {
+			if name != "offences" {
 				filtered.Store(true)
 			}
 			for !n.barred(other.ID()) {
