@@ -19,9 +19,6 @@ const (
 	// The rest of a longer answer is not read.
 	MaxNamesAny = wire.MaxAnswerRecords
 	MaxNamesAll = 256
-
-	// discredit is the factor on the probability of a name in doubt.
-	discredit = 0.02
 )
 
 // MaxNames is the most names in an answer to a query of this mode.
@@ -108,19 +105,20 @@ func (q *search) keepLikeliest(n int) {
 	}
 }
 
-// rank sorts the waiting candidates into the order of asking.
+// rank sorts the waiting candidates into the order of asking. Names in doubt come after all others, and peers that have
+// failed to answer after those.
 func (r *Router) rank(q *search) {
 	entries := make([]match.Entry, 0, len(q.candidates))
 	for i, c := range q.candidates {
 		if c.state == waiting {
-			p := c.p
-			if c.standing != sound {
-				p *= discredit * discredit
-			}
+			last := 0
 			if r.inDoubt(q, &c) {
-				p *= discredit
+				last = 1
 			}
-			entries = append(entries, match.Entry{Index: i, Probability: p, Cost: c.cost, Tie: c.tie})
+			if c.standing != sound {
+				last += 2
+			}
+			entries = append(entries, match.Entry{Index: i, Probability: c.p, Cost: c.cost, Last: last, Tie: c.tie})
 		}
 	}
 	match.Rank(entries)

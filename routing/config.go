@@ -72,7 +72,7 @@ type Config struct {
 	Fresh time.Duration
 
 	Parallel int // confirmations of a query at a time, to begin with; 0: 16
-	Fanout   int // children of a query each time that it is forwarded; 0: 3
+	Fanout   int // children of a query each time that it is forwarded, and peers asked at a time for more contacts; 0: 3
 	Hops     int // links that a forwarded query may travel; 0: 4
 
 	BudgetAny int // most messages of an Any query; 0: 128
@@ -116,7 +116,7 @@ func (l *Limits) defaults() {
 	setDefault(&l.Forgive, time.Hour)
 	setDefault(&l.Fade, 5*time.Minute)
 	setDefault(&l.Silent, 1)
-	setDefault(&l.Boasters, space.Boasters)
+	setDefault(&l.Boasters, space.Voices)
 	setDefault(&l.Denials, 2)
 	setDefault(&l.Work, 1)
 	setDefault(&l.Visited, wire.MaxVisited)

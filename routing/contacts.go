@@ -21,16 +21,10 @@ import (
 const (
 	// contactsAtOnce is the number of contacts that an Any query asks at a time, to begin with.
 	contactsAtOnce = 2
-	// After each oneMoreEach contacts asked, one more is asked at a time: a long search gets wider, and ends in time.
-	oneMoreEach = 8
-	// contactPatience is the time that a contact may take, in multiples of HedgeAfter: mostly a connection is made first.
+	// contactPatience is the time that a contact, or a peer asked for more contacts, may take, in multiples of HedgeAfter:
+	// mostly a connection is made first.
 	contactPatience = 2
-	// wantPatience is the same for peers asked for more contacts: a second contact asked too early would be asked in vain.
-	wantPatience = 4
-	// wantAsk is the number of peers asked at a time for more contacts, mostWants the number of times that a query may
-	// want more.
-	wantAsk   = 4
-	wantCost  = wantAsk * questionCost // messages set aside for these questions
+	// mostWants is the number of times that a query may want more contacts.
 	mostWants = 4
 	// mostAlike is the number of peers asked because they resemble this one. If each of them knows half of the similar
 	// peers, one in thirty is unknown to us and to four others. A party that makes up similar peers is asked no more often
@@ -112,7 +106,7 @@ func (r *Router) askContacts(q *search) {
 	case q.Mode == wire.Any && q.cover.poor:
 		width = 1 // one at a time: the ranges of contacts are few, and the likeliest comes first
 	case q.Mode == wire.Any:
-		width = contactsAtOnce + q.contactsAsked()/oneMoreEach
+		width = contactsAtOnce + q.contactsAsked()/r.cfg.Parallel // a long search gets wider, and ends in time
 	}
 	for ; under < width; under++ {
 		i := r.nextContact(q)
@@ -224,8 +218,11 @@ func everybody(s *space.Set) bool { return s.Covers(space.Range{}) }
 
 // mayWant reports whether a query may still want more contacts.
 func (r *Router) mayWant(q *search) bool {
-	return !q.cover.poor && q.cover.wants < mostWants && q.spent+wantCost <= q.Budget && r.now < q.Deadline
+	return !q.cover.poor && q.cover.wants < mostWants && q.spent+r.wantCost() <= q.Budget && r.now < q.Deadline
 }
+
+// wantCost returns the number of messages set aside to ask peers for more contacts, as many as a query is forwarded to.
+func (r *Router) wantCost() int { return r.cfg.Fanout * questionCost }
 
 // wantContacts asks for more contacts if ranges are without an answer, or, while no holder is found, have one answer
 // only. It returns false if the query need not wait for them.
@@ -237,18 +234,18 @@ func (r *Router) wantContacts(q *search) bool {
 	if everybody(&c.once) && (q.found > 0 || everybody(&c.twice) || r.cfg.Limits.Denials < 2) || !r.mayWant(q) {
 		return false
 	}
-	q.spent += wantCost
-	c.reserved += wantCost
+	q.spent += r.wantCost()
+	c.reserved += r.wantCost()
 	c.wants++
 	c.wanted, c.gained, c.since = true, false, r.now
-	r.emit(event.ContactsWanted{Search: uint64(q.ID), Ask: wantAsk})
+	r.emit(event.ContactsWanted{Search: uint64(q.ID), Ask: r.cfg.Fanout})
 	return true
 }
 
 // wantsLong returns the time from which second contacts are asked although more contacts are awaited. ok is false in
 // All queries, which wait.
 func (r *Router) wantsLong(q *search) (from time.Duration, ok bool) {
-	return q.cover.since + wantPatience*r.cfg.HedgeAfter, q.Mode == wire.Any
+	return q.cover.since + contactPatience*r.cfg.HedgeAfter, q.Mode == wire.Any
 }
 
 // wantsUntil returns the time until which a query waits for more contacts.

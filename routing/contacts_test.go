@@ -311,7 +311,7 @@ func TestMoreContacts(t *testing.T) {
 		}
 		if wanted := len(node.Ask) > len(known); wanted != (c.more && len(known) < 14 && c.found) {
 			t.Errorf("%s: more contacts were wanted: %v", c.name, wanted)
-		} else if wanted && s.Messages < 2*6+8+2 { // one contact of each range, four who name others, and the holder
+		} else if wanted && s.Messages < 2*6+6+2 { // one contact of each range, three who name others, and the holder
 			t.Errorf("%s: %d messages, those for more contacts are missing", c.name, s.Messages)
 		}
 	}
@@ -342,7 +342,7 @@ func TestMoreContactsKeepTheBudget(t *testing.T) {
 			case strings.Contains(line, "> Confirm"), strings.Contains(line, "> AskCandidates"):
 				sent += 2
 			case strings.Contains(line, "> WantContacts"):
-				sent, wanted = sent+2*4, wanted+1
+				sent, wanted = sent+2*3, wanted+1
 			}
 		}
 		if s := search(net, node, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.All, Budget: budget}); sent > budget || s.Messages != sent {

@@ -6,9 +6,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// grace is the least time that a query waits for peers that failed before, if it waits for no other peer.
-const grace = 50 * time.Millisecond
-
 // failure records that a peer did not answer.
 type failure struct {
 	last  time.Duration // when the failure was noted

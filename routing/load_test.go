@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/space"
@@ -114,8 +115,7 @@ func TestLoadIsExact(t *testing.T) {
 	})
 }
 
-// TestManyHolders: with All, the more holders were found the more are asked at a time, and never more than widest times
-// as many as at first.
+// TestManyHolders: with All, the more holders were found the more are asked at a time, and never more than bound.Few.
 func TestManyHolders(t *testing.T) {
 	const holders = MaxCandidates + 500
 	r := newEquals(t, holders)
@@ -133,7 +133,7 @@ func TestManyHolders(t *testing.T) {
 				done = true
 			}
 		}
-		if most := 16; rounds == 0 && len(asked) != most || len(asked) > widest*most || !done && len(asked) == 0 {
+		if most := 16; rounds == 0 && len(asked) != most || len(asked) > bound.Few || !done && len(asked) == 0 {
 			t.Fatalf("%d asked at once in round %d", len(asked), rounds)
 		}
 		now += 100 * time.Millisecond

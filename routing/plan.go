@@ -12,9 +12,6 @@ import (
 const (
 	// wrongNames is the number of wrong names of a contact, with none right, after which its other names are given up.
 	wrongNames = bound.Credit
-	// widest bounds the confirmations under way of an All query, in multiples of the initial number.
-	widest = 4
-
 	// questionCost is the number of messages that a question and its answer take. A child also spends its share.
 	questionCost = 2
 )
@@ -128,7 +125,7 @@ func (q *search) next(wary bool) int {
 // one more after each miss, and more after each hedge.
 func (r *Router) width(q *search, best *candidate) int {
 	if q.Mode == wire.All {
-		return min(r.cfg.Parallel+q.found/r.cfg.Parallel, widest*r.cfg.Parallel)
+		return max(r.cfg.Parallel, min(r.cfg.Parallel+q.found/r.cfg.Parallel, bound.Few))
 	}
 	if best.why == Linked || best.standing >= suspect {
 		return r.cfg.Parallel

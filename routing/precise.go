@@ -170,5 +170,5 @@ func (q *search) passOver(c *candidate) {
 		c.state = passed
 		return
 	}
-	c.p *= discredit
+	c.p = 0
 }

@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	// A batch holds seenBatch queries, and seenBatches batches are kept. At least the last 15,872 queries are remembered,
+	// A batch holds seenBatch queries, and seenBatches batches are kept. At least the last 15,360 queries are remembered,
 	// for longer than a query travels unless hundreds come a second.
-	seenBatches = 32
-	seenBatch   = bound.Most / seenBatches
+	seenBatch   = bound.Many
+	seenBatches = bound.Most / seenBatch
 	// seenRate is the false-positive rate of one batch: over all batches, one new query in a million is taken for a
 	// repeat.
 	seenRate = 1e-6 / seenBatches

@@ -8,7 +8,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// TestSeenRemembers compares with a set: nothing is invented, and nothing that is among the last 15,872 forgotten.
+// TestSeenRemembers compares with a set: nothing is invented, and nothing that is among the last 15,360 forgotten.
 func TestSeenRemembers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s sightings

@@ -82,7 +82,7 @@ type Limits struct {
 
 func (l *Limits) defaults() {
 	l.Credit, l.Remember = cmp.Or(l.Credit, fullCredit), cmp.Or(l.Remember, agenda.Faded)
-	l.Boasters = cmp.Or(l.Boasters, space.Boasters)
+	l.Boasters = cmp.Or(l.Boasters, space.Voices)
 }
 
 // Rand is the only source of randomness.

@@ -49,7 +49,7 @@ func distinct(places []Place) []Place {
 	return slices.Compact(places)
 }
 
-// Voices is the least number of peers whose word counts: of fewer, one liar could decide it.
+// Voices is the number of peers of which one may lie: of fewer, one liar could decide what counts as their word.
 const Voices = 3
 
 // Median returns the lower and the upper middle of the estimates of other peers; they are equal if the number of
@@ -63,15 +63,12 @@ func Median(estimates []float64) (lower, upper float64) {
 	return estimates[(n-1)/2], estimates[n/2]
 }
 
-// Boasters is the number of linked peers among which one may overstate the number of peers that it knows.
-const Boasters = 3
-
 // MostSaid returns the largest of words, the numbers of known peers that linked peers state, without the highest
-// len(words)/boasters. It returns 0 if words is empty. It sorts words.
-func MostSaid(words []int, boasters int) int {
+// len(words)/voices. It returns 0 if words is empty. It sorts words.
+func MostSaid(words []int, voices int) int {
 	if len(words) == 0 {
 		return 0
 	}
 	slices.Sort(words)
-	return words[len(words)-1-len(words)/boasters]
+	return words[len(words)-1-len(words)/voices]
 }

@@ -90,7 +90,7 @@ func TestMostSaid(t *testing.T) {
 		want  int
 		words []int
 	}{{0, nil}, {7, []int{7}}, {9, []int{9, 2}}, {5, []int{1 << 40, 5, 0}}, {30, []int{1 << 40, 10, 30, 1 << 40, 20, 25}}} {
-		if got := MostSaid(c.words, Boasters); got != c.want {
+		if got := MostSaid(c.words, Voices); got != c.want {
 			t.Errorf("%v: %d, want %d", c.words, got, c.want)
 		}
 	}

@@ -71,16 +71,17 @@ type Entry struct {
 	Index       int     // the caller's name for it
 	Probability float64 // probability that it holds the key
 	Cost        float64 // cost of asking, in seconds; positive
+	Last        int     // entries of a higher number come after all others, whatever their value
 	Tie         uint64  // decides between equals; differs by peer and key, to spread the load
 }
 
 // Value returns the probability per cost, by which [Rank] sorts.
 func (e Entry) Value() float64 { return e.Probability / e.Cost }
 
-// Rank sorts candidates into the order in which to ask: falling value, then rising tie, then index.
+// Rank sorts candidates into the order in which to ask: rising Last, then falling value, then rising tie, then index.
 func Rank(entries []Entry) {
 	slices.SortFunc(entries, func(a, b Entry) int {
-		return cmp.Or(cmp.Compare(b.Value(), a.Value()), cmp.Compare(a.Tie, b.Tie), cmp.Compare(a.Index, b.Index))
+		return cmp.Or(cmp.Compare(a.Last, b.Last), cmp.Compare(b.Value(), a.Value()), cmp.Compare(a.Tie, b.Tie), cmp.Compare(a.Index, b.Index))
 	})
 }
 
