@@ -183,13 +183,13 @@ func (o *Overlay) pass() {
 }
 
 // act carries out the acts of the topology. A hello that only refuses a neighbour is sent only while the line and the
-// link have bytes for it: a peer could ask without end.
+// link have bytes left: a peer could ask without end.
 func (o *Overlay) act(now time.Duration) {
 	for _, a := range o.topology.Acts() {
 		switch {
 		case a.Effect != nil:
 			o.effects.Emit(a.Effect)
-		case a.Neighbour || !a.Full || o.exchange.Room(now, a.To) >= exchange.HelloRoom:
+		case a.Neighbour || !a.Full || o.exchange.Room(now, a.To) > 0:
 			o.sayHello(now, a.To, exchange.NoRecords, a.Neighbour, a.Full)
 		}
 	}

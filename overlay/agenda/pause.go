@@ -16,5 +16,13 @@ func (p *Pause) Begin(now, least, most time.Duration) {
 // Shorten notes news: it cuts the current pause to at most the duration least. The next pause is twice as long.
 func (p *Pause) Shorten(least time.Duration) { p.lasts = min(p.lasts, least) }
 
+// Doubled returns the duration wait, doubled the given number of times, but no longer than the duration most.
+func Doubled(wait time.Duration, times int, most time.Duration) time.Duration {
+	for ; times > 0 && wait < most; times-- {
+		wait *= 2
+	}
+	return min(wait, most)
+}
+
 // End returns the time at which the pause is over.
 func (p Pause) End() time.Duration { return p.since + p.lasts }

@@ -13,6 +13,10 @@ const (
 	Most = 1 << 14
 )
 
+// Headers is the part of a link's rate that may go to headers of messages. On a slow link messages wait, so that several
+// go as one.
+const Headers = 0.01
+
 // A judgement of a peer rests on one of two numbers of signs.
 const (
 	// Signs is the number of signs that are enough where honest peers give hardly any: one may be chance, or a lie.

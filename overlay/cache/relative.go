@@ -22,8 +22,6 @@ type relativeKey struct {
 	first, end, baseParts int
 }
 
-const relativeEntry = 256 // bytes that a relative run takes besides its code
-
 // RunRelative returns [summary.Prefix.RunRelative] of its arguments. It does no work if the cache still has the result.
 // The caller must not change the returned code.
 func (c *Cache) RunRelative(p *summary.Prefix, first, end int, base *summary.Prefix, baseParts int) (summary.Relative, error) {
@@ -54,8 +52,8 @@ func (d *relatives) put(key relativeKey, r summary.Relative) {
 	}
 	d.made[key] = r
 	d.order = append(d.order, key)
-	for d.size += len(r.Code) + relativeEntry; d.size > d.limit && len(d.order) > 0; d.order = d.order[1:] {
-		d.size -= len(d.made[d.order[0]].Code) + relativeEntry
+	for d.size += len(r.Code); d.size > d.limit && len(d.order) > 0; d.order = d.order[1:] {
+		d.size -= len(d.made[d.order[0]].Code)
 		delete(d.made, d.order[0])
 	}
 }

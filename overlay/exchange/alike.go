@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/group"
@@ -21,7 +22,7 @@ import (
 // nearest size are compared: keys that only the base has cost bits, and keys that it lacks cost more.
 const (
 	basesCompared = 16 // bases compared for one ask, out of directory.LookedAt entries searched
-	keysCompared  = 64
+	keysCompared  = bound.Few
 	// leastSaved is the share of the plain bytes that a base must save by the estimate. Coding takes the same time,
 	// however little it saves.
 	leastSaved = 0.2

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -20,17 +21,14 @@ import (
 //
 // Our own summary is announced to one link at a time (see announceOwn).
 const (
-	// noticeShare of a link's rate may go to announcements: most of the rate is for parts. As much of a line's burst may
-	// go to the records in one hello.
+	// noticeShare of a rate, and of a burst, may go to announcements on one link, or to the records in one hello: most is
+	// for parts.
 	noticeShare = 1.0 / 32
-	noticeBurst = 40 * itemBytes
+	noticeBurst = noticeShare * leastBurst
 	// noticeMost of our own line's rate may go to announcements, all links together: a peer on a slow line has many
 	// links, each perhaps faster than the line. As much of a link's inward rate may be announcements, because the two
 	// ends of a link may reckon with different rates.
 	noticeMost = 4 * noticeShare
-	// noticeOverhead of a link's rate may go to the messages around announcements. On a slow link, announcements wait,
-	// so that several share a message.
-	noticeOverhead = 0.01
 )
 
 // announcements collects the announcements due on a link, within its budget. Every link goes through the directory from
@@ -38,7 +36,7 @@ const (
 func (x *Exchange) announcements(now time.Duration, l *link) []wire.Item {
 	l.notices.refillAt(now, noticeShare*l.out.rate)
 	x.notices.refillAt(now, noticeMost*x.up.rate)
-	if (now - l.announced).Seconds() < rpcOverhead/(noticeOverhead*max(1, l.out.rate)) {
+	if (now - l.announced).Seconds() < rpcOverhead/(bound.Headers*max(1, l.out.rate)) {
 		return nil
 	}
 	tokens := min(l.notices.tokens, x.notices.tokens, l.out.tokens-reserve-rpcOverhead, x.up.tokens-reserve-rpcOverhead)

@@ -112,25 +112,21 @@ func (x *Exchange) timeOut(now time.Duration) {
 	}
 }
 
-const (
-	// doublings is the number of times that a link's pause from asks about an origin doubles.
-	doublings = 3
-	// claimsUnkept is the number of unkept asks in a row that is a fault of a link that never brought anything. A
-	// useful link that is busy with its own summary brings nothing of others for a while.
-	claimsUnkept = bound.Few
-)
+// claimsUnkept is the number of unkept asks in a row that is a fault of a link that never brought anything. A useful
+// link that is busy with its own summary brings nothing of others for a while.
+const claimsUnkept = bound.Few
 
 // failed notes that a link has not brought the parts of an origin that it was asked for. It is not asked about the
-// origin for a while, from the third failure in a row on twice as long each time. Otherwise a liar would keep honest
-// links from being asked.
+// origin for a while, from the third failure in a row on twice as long each time, up to 30 s. Otherwise a liar would keep
+// honest links from being asked.
 func (x *Exchange) failed(now time.Duration, l *link, e *origin) {
 	if l == nil {
 		return
 	}
 	l.breaks(now, x.cfg.Limits.Credit)
 	m := x.matter(l, e.Tag())
-	x.shun(l, e, now+agenda.Patience<<max(0, int(m.failures)-1))
-	m.failures = min(m.failures+1, doublings+1)
+	x.shun(l, e, now+agenda.Doubled(agenda.Patience, m.failures-1, agenda.Lately))
+	m.failures++
 	if !l.useful && l.unkept%claimsUnkept == 0 {
 		x.fault(l, event.FaultClaim)
 	}

@@ -16,8 +16,8 @@ const (
 	FirstRate = 1_000_000
 	// leastRate is the lowest rate that measurements can set, in bit/s.
 	leastRate = 64_000
-	// trainGap is the longest time to the next message of a train: the largest message on the slowest line.
-	trainGap = 8 * maxRunBytes * time.Second / leastRate
+	// trainGap is the longest time to the next message of a train: the largest takes less on the slowest line.
+	trainGap = agenda.Attempt
 	// trainRun is the approximate size of messages to a peer that declares no rate: a few of them make a train.
 	trainRun = 8 << 10
 )

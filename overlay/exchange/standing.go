@@ -40,7 +40,7 @@ type matter struct {
 	oldest   summary.Epoch // the oldest epoch that it owes parts of
 	owed     int           // parts that it was asked for and has not sent
 	shunned  time.Duration // the peer is not asked about this origin before this time
-	failures uint8         // asks in a row about this origin that brought nothing
+	failures int           // asks in a row about this origin that brought nothing
 	noDelta  summary.Epoch // it is asked for parts of this epoch, because a delta to it did not apply
 	end      time.Duration // the whole matter is forgotten then
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -46,16 +45,16 @@ func TestCredit(t *testing.T) {
 }
 
 // TestShunned: a link is left alone about an origin for a time after an ask in vain, from the third in a row on for
-// twice as long each time, up to eight times.
+// twice as long each time, up to 30 s.
 func TestShunned(t *testing.T) {
 	w, e := fewLinks(t, 1, 2)
 	l := w.x.links[0]
 	now := time.Duration(0)
-	for i, want := range []time.Duration{1, 1, 2, 4, 8, 8} {
+	for i, want := range []time.Duration{4, 4, 8, 16, 30, 30} {
 		w.x.failed(now, l, e)
-		now += want * agenda.Patience
+		now += want * time.Second
 		if !l.shuns(now-1, e.Tag()) || l.shuns(now, e.Tag()) {
-			t.Errorf("after ask %d in vain it is not left alone for %d times agenda.Patience", i+1, int(want))
+			t.Errorf("after ask %d in vain it is not left alone for %d s", i+1, int(want))
 		}
 	}
 }

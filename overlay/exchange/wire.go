@@ -10,9 +10,6 @@ const (
 	itemBytes   = 20            // a line of a catalogue
 	runOverhead = 48            // a message of parts, without header, record and the parts
 	maxRunBytes = wire.MaxBatch // parts in one message, unless a single part is larger
-
-	// HelloRoom is the largest size of a hello without records, in bytes.
-	HelloRoom = 64
 )
 
 // Cost returns the number of bytes that a message counts against a budget: its own, and those that pubsub puts around

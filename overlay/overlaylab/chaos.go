@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -26,7 +27,7 @@ type Chaos struct {
 const (
 	chaosPeers  = 12
 	chaosEpochs = 3
-	chaosUntil  = 2 * time.Hour // when the previous seed ends
+	chaosUntil  = agenda.Longest // when the previous seed ends
 )
 
 // chaosSeeds holds the overlay's seed, the previous one, and one that it does not know.

@@ -52,10 +52,9 @@ type Network struct {
 	random   uint64
 }
 
-const (
-	everyStep = 10 // with at most this many peers, invariants are checked after every step
-	someSteps = 17 // with more peers, they are checked after one step in this many
-)
+// checked is the number of peers for which another step goes unchecked: the invariants of a small network are checked
+// after every step, those of a network of n peers after one step in n/checked.
+const checked = 10
 
 // seed is the default seed of the peers' summaries.
 var seed = Seed(0)
@@ -300,10 +299,9 @@ func (n *Network) step(i int, in event.Input) {
 	}
 }
 
-// check checks the invariants of peer i's overlay: after every step in a small network, after some steps in a large
-// one.
+// check checks the invariants of peer i's overlay after some steps, see checked.
 func (n *Network) check(i int) error {
-	if n.steps++; n.Unchecked || len(n.Peers) > everyStep && n.steps%someSteps != 0 {
+	if n.steps++; n.Unchecked || n.steps%(1+len(n.Peers)/checked) != 0 {
 		return nil
 	}
 	return n.Peers[i].Overlay.Check()

@@ -45,7 +45,7 @@ func (g *Gossip) Pick(n int, rng *rand.Rand) int {
 func (g *Gossip) Asked() time.Duration {
 	g.round++
 	g.vain++
-	return doubled(agenda.Beat, g.vain-strangerEvery)
+	return agenda.Doubled(agenda.Beat, g.vain-strangerEvery, lastRound)
 }
 
 // Bar returns the least overlap that is worth fetching, given the best overlap known: half of it, and a quarter after a

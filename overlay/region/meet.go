@@ -49,7 +49,7 @@ type visitor struct {
 
 // memory returns about the number of bytes that a visitor takes. Its summary is held twice: as bytes and decoded.
 func (v *visitor) memory() int {
-	n := visitorMemory + len(v.says.Envelope) + len(v.says.Record) + v.prefix.SizeBytes()
+	n := len(v.says.Envelope) + len(v.says.Record) + v.prefix.SizeBytes()
 	for _, p := range v.says.Run.Parts {
 		n += len(p)
 	}
@@ -70,8 +70,7 @@ const (
 	meetNamed = 3
 	// maxVisitors caps the visitors remembered, each for the lifetime of its summary. Within that time visitors come to
 	// a place again: with every second lookup, since lookups use two hashes in turn.
-	maxVisitors   = bound.Few // each of about two kilobytes
-	visitorMemory = 200       // bytes of a visitor besides its summary and its record
+	maxVisitors = bound.Few // each of about two kilobytes
 )
 
 // meet chooses the peer to ask about the meeting place of our collection; ok is false if nobody is to be asked now. A
@@ -80,7 +79,7 @@ const (
 func (s *Region) meet(now time.Duration, similar []*directory.Entry) (to wire.Record, ok bool) {
 	m := &s.meeting
 	if s.Starting(now) || now < m.next || s.awaits(m.last) ||
-		len(similar) >= fewAlike && now < m.ended+doubled(agenda.Faded, m.lookups-1) {
+		len(similar) >= fewAlike && now < m.ended+agenda.Doubled(agenda.Faded, m.lookups-1, lastRound) {
 		return to, false
 	}
 	if m.place == 0 && !s.beginLookup() {
@@ -115,16 +114,8 @@ func (s *Region) meet(now time.Duration, similar []*directory.Entry) (to wire.Re
 }
 
 // pause returns the time from the last lookup to the next, while few similar peers are known.
-func (m *meeting) pause() time.Duration { return doubled(agenda.Attempt, m.lookups-firstLookups+1) }
-
-// doubled returns wait doubled the given number of times, at most lastRound.
-func doubled(wait time.Duration, times int) time.Duration {
-	for range times {
-		if wait *= 2; wait >= lastRound {
-			return lastRound
-		}
-	}
-	return wait
+func (m *meeting) pause() time.Duration {
+	return agenda.Doubled(agenda.Attempt, m.lookups-firstLookups+1, lastRound)
 }
 
 // Published starts the lookups again if our collection now has another place than the one looked up.

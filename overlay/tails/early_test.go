@@ -32,6 +32,7 @@ func TestPositionsForgotten(t *testing.T) {
 		Self: "self", Verify: func(string, []byte, []byte) error { return nil },
 		Header: func(p wire.PeerID) (summary.Header, bool) { h, ok := known[p]; return h, ok },
 		Room:   func(wire.PeerID) int { return 0 }, Pulse: func() time.Duration { return time.Hour },
+		Rate: func(wire.PeerID) (out, in float64) { return 1 << 20, 1 << 20 },
 	})
 	m.Step(0, event.HelloReceived{Peer: "link", Hello: wire.Hello{Tails: true}})
 	of := func(p wire.PeerID) uint64 { return group.Tag(m.cfg.Seed, string(p)) }

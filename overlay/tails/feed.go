@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -14,13 +15,9 @@ import (
 // it comes. So each tail reaches each peer once, along a tree that nobody knows as a whole. Rumours reveal a dead
 // branch, or a circle. If the feeder has not brought in time what another link claims to hold, that link feeds instead.
 
-const (
-	// relayAfter is the time for which a tail of another origin waits for further tails to the same link. It is also
-	// the least time between two announcements of one origin's state to a link.
-	relayAfter = 400 * time.Millisecond
-	// relayShare is the part of a link's rate that may go to the headers of messages, overheadBytes each.
-	relayShare = 0.01
-)
+// relayAfter is the time for which a tail of another origin waits for further tails to the same link. It is also the
+// least time between two announcements of one origin's state to a link.
+const relayAfter = 400 * time.Millisecond
 
 // lateness estimates the time from the announcement of a state until its tails come: mean and mean deviation, as for
 // the retransmission timer of TCP.
@@ -84,8 +81,8 @@ func (m *Machine) tellState(o *origin) {
 }
 
 // feederFor returns the best link to feed an origin's tails, of the links that hold at least our state. Links that we
-// feed ourselves are left out. Links that feed us already come first while their rate allows it: a message costs more
-// than a tail, so a few links that carry many tails each are cheaper than many. Then comes the link with the highest
+// feed ourselves are left out. Links that feed us already come first while each origin has the bytes of a longest tail a
+// second: a message costs more than a tail, so a few links that carry many tails each are cheaper than many. Then comes the link with the highest
 // rate for each origin that it would feed, this one included.
 func (m *Machine) feederFor(o *origin) (best wire.PeerID, ok bool) {
 	var most offer
@@ -96,15 +93,12 @@ func (m *Machine) feederFor(o *origin) (best wire.PeerID, ok bool) {
 		}
 		_, in := m.cfg.Rate(l.peer)
 		each := in / float64(len(l.feeds)+1)
-		if is := (offer{len(l.feeds) > 0 && each >= feedRate, each, l.lot}); !ok || most.less(is) {
+		if is := (offer{len(l.feeds) > 0 && each >= wire.MaxTail, each, l.lot}); !ok || most.less(is) {
 			best, most, ok = l.peer, is, true
 		}
 	}
 	return best, ok
 }
-
-// feedRate is the least rate for each origin, in bytes a second, that must remain for a link to feed one more origin.
-const feedRate = 1 << 10
 
 // offer says how good a link would be as the feeder of an origin: the link that passes on its tails. less compares two.
 type offer struct {
@@ -209,8 +203,8 @@ func (m *Machine) relay(p wire.PeerID) time.Duration {
 	return max(relayAfter, m.fill(p))
 }
 
-// fill returns the time in which a link's share for overhead pays for one message, at most a second.
+// fill returns the time in which a link's share for headers pays for one message, at most a second.
 func (m *Machine) fill(p wire.PeerID) time.Duration {
 	out, _ := m.cfg.Rate(p)
-	return min(time.Duration(overheadBytes/(relayShare*max(1, out))*float64(time.Second)), time.Second)
+	return min(time.Duration(overheadBytes/(bound.Headers*max(1, out))*float64(time.Second)), time.Second)
 }

@@ -18,7 +18,7 @@ type link struct {
 	peer     wire.PeerID
 	tag      uint64        // tag of the peer, as an origin
 	lot      uint32        // drawn once, for choices between equal links
-	lost     uint8         // repetitions after a loss that were lost as well
+	lost     int           // repetitions after a loss that were lost as well
 	doubts   uint8         // peers doubted on its word since the time in field doubted
 	hides    bool          // it holds keys that no summary shows
 	spoke    bool          // it has sent a message
@@ -131,10 +131,9 @@ func (m *Machine) serve(l *link) {
 	if !m.ripe(l) || m.now < l.wrote+m.Pace() || m.cfg.Sending(l.peer) {
 		return
 	}
-	room := min(m.cfg.Room(l.peer), wire.MaxTails) - messageBytes
+	room := min(m.cfg.Room(l.peer), wire.MaxTails)
 	turns := m.turns(l)
 	items := make([]wire.TailItem, 0, min(len(turns), wire.MaxTailItems))
-	bytes := messageBytes
 	for _, tag := range turns {
 		it, ok := m.itemFor(l, tag)
 		if !ok {
@@ -148,14 +147,13 @@ func (m *Machine) serve(l *link) {
 			continue // a smaller one may fit
 		}
 		room -= size
-		bytes += size
 		items = append(items, it)
 		delete(l.due, tag)
 		m.sent(l, tag, it)
 	}
 	if len(items) > 0 {
 		l.wrote = m.now
-		m.send(l.peer, items, bytes)
+		m.send(l.peer, items...)
 	}
 }
 

@@ -31,7 +31,7 @@ type Config struct {
 	// peer then wait and go together. So a line or a processor that is behind carries fewer and longer messages. nil:
 	// never.
 	Sending func(wire.PeerID) bool
-	// Rate returns the rates of a link, to a peer and from it, in bytes a second; nil: all links are fast, and equal.
+	// Rate returns the rates of a link, to a peer and from it, in bytes a second. Required.
 	Rate func(wire.PeerID) (out, in float64)
 	// Pulse returns the first pause before a link hears the state of the node's own tails again. Required.
 	Pulse func() time.Duration
@@ -56,11 +56,7 @@ type Limits struct {
 
 const (
 	tickEvery = 100 * time.Millisecond
-	// mostLost is the number of times that the pause before messages are repeated doubles, with each loss that follows a
-	// repetition within the same time.
-	mostLost = 4
 
-	messageBytes  = 2  // bytes around items
 	overheadBytes = 40 // a message costs a line at least this many bytes of headers below the stream
 )
 
@@ -106,8 +102,8 @@ type step struct{ added, removed []summary.Fingerprint }
 
 // New returns a machine without links and origins. It panics if something required is missing.
 func New(cfg Config) *Machine {
-	if cfg.Self == "" || cfg.Verify == nil || cfg.Header == nil || cfg.Room == nil || cfg.Pulse == nil {
-		panic("tails: Self, Verify, Header, Room or Pulse is missing")
+	if cfg.Self == "" || cfg.Verify == nil || cfg.Header == nil || cfg.Room == nil || cfg.Rate == nil || cfg.Pulse == nil {
+		panic("tails: Self, Verify, Header, Room, Rate or Pulse is missing")
 	}
 	cfg.Limits.Disbelief, cfg.Limits.Behind = cmp.Or(cfg.Limits.Disbelief, agenda.Seldom), cmp.Or(cfg.Limits.Behind, 0.5)
 	if cfg.Sending == nil {
@@ -119,18 +115,12 @@ func New(cfg Config) *Machine {
 	if cfg.MaxChanges == 0 {
 		cfg.MaxChanges = 200_000
 	}
-	if cfg.Rate == nil {
-		cfg.Rate = func(wire.PeerID) (out, in float64) { return fastRate, fastRate }
-	}
 	return &Machine{
 		cfg: cfg, self: group.Tag(cfg.Seed, string(cfg.Self)), own: origin{peer: cfg.Self},
 		holders: map[summary.Fingerprint][]wire.PeerID{},
 		due:     agenda.New(dueTasks), woken: -1,
 	}
 }
-
-// fastRate is the assumed rate of links of unknown rate, in bytes a second.
-const fastRate = 1 << 20
 
 // Step takes an input at a time and returns the effects to carry out, in order. The slice is valid until the next Step.
 // Step panics when time goes back, and on an input of an unknown type.
@@ -173,7 +163,8 @@ func (m *Machine) Step(now time.Duration, in event.Input) []event.Effect {
 func (m *Machine) emit(e event.Effect) { m.effects = append(m.effects, e) }
 
 // send sends a message, and charges its bytes to the budget of its link.
-func (m *Machine) send(to wire.PeerID, items []wire.TailItem, bytes int) {
+func (m *Machine) send(to wire.PeerID, items ...wire.TailItem) {
+	bytes := wire.Tails(items).Size()
 	m.emit(Send{to, items, bytes})
 	m.emit(event.Charged{Peer: to, Bytes: bytes})
 }
@@ -204,8 +195,9 @@ func (m *Machine) opened(p wire.PeerID) {
 	}
 }
 
-// lost schedules again, for the link, all recent messages to it, which may be lost. Messages from the link tell nothing
-// of the messages to it, and do not end the pauses.
+// lost schedules again, for the link, all recent messages to it, which may be lost. The pause before they are repeated
+// doubles with each loss that follows a repetition within the same time. Messages from the link tell nothing of the
+// messages to it, and do not end the pauses.
 func (m *Machine) lost(p wire.PeerID) {
 	l := m.link(p)
 	if l == nil {
@@ -213,11 +205,12 @@ func (m *Machine) lost(p wire.PeerID) {
 	}
 	switch {
 	case m.now < l.again: // messages will be repeated anyway
-	case l.again > 0 && m.now < l.again+agenda.Beat<<l.lost:
-		l.lost = min(l.lost+1, mostLost)
-		l.again = m.now + agenda.Beat<<l.lost
+	case l.again > 0 && m.now < l.again+l.pause():
+		l.lost++
+		l.again = m.now + l.pause()
 	default:
-		l.lost, l.again = 0, m.now+agenda.Beat
+		l.lost = 0
+		l.again = m.now + l.pause()
 	}
 	l.enqueue(m.ownTag(), ask, l.again)
 	for tag, pos := range l.known {
@@ -231,6 +224,9 @@ func (m *Machine) lost(p wire.PeerID) {
 		}
 	}
 }
+
+// pause returns the time from a loss until messages to the link are repeated.
+func (l *link) pause() time.Duration { return agenda.Doubled(agenda.Beat, l.lost, agenda.Attempt) }
 
 // closed forgets a link. It looks for new feeders for the origins that the link fed, and for the link's own tails.
 func (m *Machine) closed(p wire.PeerID) {
@@ -319,7 +315,7 @@ func (m *Machine) forget(tag uint64) {
 	if m.link(o.feeder) != nil {
 		it := wire.TailItem{Number: o.number(), Fed: true}
 		it.Name(o.group())
-		m.send(o.feeder, []wire.TailItem{it}, messageBytes+it.Size())
+		m.send(o.feeder, it)
 	}
 	m.release(o)
 	m.origins.remove(tag)

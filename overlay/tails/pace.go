@@ -7,20 +7,18 @@ import (
 	"github.com/venn-p2p/venn/overlay/agenda"
 )
 
+// A tail is paid for with linkBytes of its owner's line for each link, or with originBytes for each origin, whichever is
+// more. A tail takes some 130 bytes of a line. So tails of a line's owner take up to a third of its budget, and tails of
+// all origins up to twice the budget: a line that cannot carry all tails gets fewer, of more changes.
 const (
-	// ownShare is the part of a line's budget that its owner's tails may take, at paceBytes for each link.
-	ownShare  = 1.0 / 3
-	paceBytes = 130
-	// allShare is the part of a line's budget that the tails of all origins may take, if all make them equally often. It
-	// may be more than 1: a line that cannot carry all tails gets fewer, of more changes.
-	allShare = 2.0
+	linkBytes   = 390
+	originBytes = 65
 )
 
 // Pause returns the time that an origin waits after a tail. line is the rate of its line for summaries, in bytes a
 // second. The line must carry tails of all other origins as often as their lines must carry tails of this one.
 func Pause(line float64, links, origins int) time.Duration {
-	times := max(float64(links)/ownShare, float64(origins)/allShare)
-	return time.Duration(paceBytes * times / line * float64(time.Second))
+	return time.Duration(float64(max(linkBytes*links, originBytes*origins)) / line * float64(time.Second))
 }
 
 const (

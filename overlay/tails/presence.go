@@ -18,7 +18,7 @@ func (m *Machine) leave() {
 	}
 	for _, l := range m.links {
 		it := wire.TailItem{Group: m.own.group(), Number: m.own.number(), Left: true}
-		m.send(l.peer, []wire.TailItem{it}, messageBytes+it.Size())
+		m.send(l.peer, it)
 	}
 }
 

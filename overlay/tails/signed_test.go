@@ -76,6 +76,7 @@ func TestUnverified(t *testing.T) {
 	m := tails.New(tails.Config{
 		Self: "self", Header: func(p wire.PeerID) (summary.Header, bool) { return h, p == "a" },
 		Room: func(wire.PeerID) int { return 1 << 20 }, Pulse: func() time.Duration { return time.Second },
+		Rate: func(wire.PeerID) (out, in float64) { return 1 << 20, 1 << 20 },
 		Verify: func(origin string, message, sig []byte) error {
 			if !good {
 				asked++
