@@ -12,7 +12,7 @@ const (
 	// MaxDeltaKeys is the largest number of keys of a collection that deltas are made of or applied to.
 	MaxDeltaKeys = 1 << 20
 	maxBases     = 3 // most bases of one entry
-	keepBases    = 2 * agenda.Seldom
+	keepBases    = agenda.Seldom
 )
 
 // base is a prefix of an earlier epoch, kept for deltas.

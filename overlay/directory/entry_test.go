@@ -36,7 +36,7 @@ func TestWeight(t *testing.T) {
 	}
 }
 
-// TestOverdue: a newer epoch answers in place of a deeper one after 30 s, once it rules out three keys of four.
+// TestOverdue: a newer epoch answers in place of a deeper one after 30 s, once it rules out every other key.
 func TestOverdue(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	fps := plain.Keys(rng, 5000)
@@ -45,7 +45,7 @@ func TestOverdue(t *testing.T) {
 		t.Error("not after 30 s")
 	}
 	for n := range p.Parts() {
-		if q := p.Truncate(n); e.overdue(time.Hour, q) != (q.FalsePositiveRate() <= 0.25) {
+		if q := p.Truncate(n); e.overdue(time.Hour, q) != (q.FalsePositiveRate() <= VagueRate) {
 			t.Errorf("a rate of %.2f: %v", q.FalsePositiveRate(), e.overdue(time.Hour, q))
 		}
 	}

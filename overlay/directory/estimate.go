@@ -9,16 +9,14 @@ import (
 	"github.com/venn-p2p/venn/summary/estimate"
 )
 
-const estimates = 3 // overlap estimates from all parts in one round, of peers without a sample first
-
 // Estimate estimates the part of our collection that each peer holds: first of every peer, from its sample. Then it
-// estimates the largest overlaps again from all parts held, a few a call. It reports whether any estimate changed.
+// estimates the overlaps of peers without a sample, and then the largest overlaps again, from all parts held: one a call.
+// It reports whether any estimate changed.
 func (d *Directory) Estimate() (changed bool) {
 	if d.Own().cur == nil || !d.estimate {
 		return false
 	}
 	d.estimate = false
-	left := estimates
 	best := make([]*Entry, 0, d.cfg.Compared) // entries with an estimate, the largest overlap first
 	for _, e := range d.Others() {
 		if e == nil || e.cur == nil || e.cur.Parts() == 0 || e.Covered() {
@@ -32,16 +30,14 @@ func (d *Directory) Estimate() (changed bool) {
 		case d.compareSample(own, e):
 			changed = true
 			best = insertBest(best, e)
-		case left > 0:
+		case !d.estimate:
 			changed = d.estimateOverlap(own, e) || changed
-			left--
-			d.estimate = d.estimate || left == 0
+			d.estimate = true
 		}
 	}
 	for _, e := range best {
-		if left > 0 && e.cur.Parts() >= 2*int(e.judged) {
+		if !d.estimate && e.cur.Parts() >= 2*int(e.judged) {
 			changed = d.estimateOverlap(d.ownUnder(e), e) || changed
-			left--
 			d.estimate = true
 		}
 	}

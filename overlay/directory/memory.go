@@ -36,9 +36,9 @@ const (
 // would be no memory to weigh others against them. Below this share, dropped parts may be asked for again.
 const OriginShare = 0.75
 
-// compactBytes is the largest size, in encoded bytes, of a prefix that loses its encoded parts. To encode one again,
-// for a newcomer, takes two milliseconds at most.
-const compactBytes = 32 << 10
+// compactBytes is the largest size, in encoded bytes, of a prefix that loses its encoded parts: the parts fit into a
+// message. To encode one again, for a newcomer, takes four milliseconds at most.
+const compactBytes = wire.MaxBatch
 
 // compact drops the encoded parts of small prefixes that have not grown for a while.
 func (d *Directory) compact(now time.Duration) {

@@ -158,12 +158,17 @@ func (d *Directory) Average() (memory, wire float64, n int) {
 	for _, e := range d.Others() {
 		if e != nil && e.cur != nil {
 			n++
-			first := e.cur.Plan().EncodedBytes(1)
-			memory += float64(entryMemory + e.signedBytes() + decoded*first)
-			wire += float64(e.signedBytes() + first)
+			m, w := FirstBytes(e.signedBytes(), e.cur.Plan().EncodedBytes(1))
+			memory, wire = memory+m, wire+w
 		}
 	}
 	return memory / float64(max(n, 1)), wire / float64(max(n, 1)), n
+}
+
+// FirstBytes returns the bytes, in memory and on the wire, of an origin whose signed header, record and first part have
+// the given sizes.
+func FirstBytes(signed, first int) (memory, wire float64) {
+	return float64(entryMemory + signed + decoded*first), float64(signed + first)
 }
 
 // decoded is the approximate number of bytes in memory, index included, that an encoded byte of a summary takes.

@@ -261,10 +261,6 @@ func (d *Directory) renew(now time.Duration, e *Entry, h summary.Header, in even
 	d.change(Renewed, e)
 }
 
-// freshRate is the false-positive rate that a newer epoch must have reached to answer after half a minute in which the
-// older one did. Otherwise an origin that changes faster than a line carries would stay at its first epoch.
-const freshRate = 0.25
-
 // place makes a longer prefix the answering one, unless an older epoch still answers better. It returns the prefix that
 // it replaces for good; nil if there is none.
 func (d *Directory) place(now time.Duration, e *Entry, p *summary.Prefix) (replaced *summary.Prefix) {
@@ -298,9 +294,10 @@ func (d *Directory) endReplacement(e *Entry) {
 }
 
 // overdue reports whether a newer epoch is to answer although it is less deep, because the older one has been outdated
-// for too long.
+// for half a minute. The newer one must not be vague. Otherwise an origin that changes faster than a line carries would
+// stay at its first epoch.
 func (e *Entry) overdue(now time.Duration, p *summary.Prefix) bool {
-	return e.state == Replaced && now >= e.outdated+agenda.Lately && p.FalsePositiveRate() <= freshRate
+	return e.state == Replaced && now >= e.outdated+agenda.Lately && p.FalsePositiveRate() <= VagueRate
 }
 
 // learned returns the event for a longer prefix p: what p added to known, the prefix held of its epoch before.

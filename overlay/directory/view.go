@@ -38,7 +38,7 @@ func (d *Directory) Candidates(key []byte, f summary.Fingerprint) []*Entry {
 // few milliseconds.
 const LookedAt = bound.Many
 
-// VagueRate is the false-positive rate above which a prefix tells too little about a key.
+// VagueRate is the false-positive rate above which a prefix tells too little about a key to answer.
 const VagueRate = 0.5
 
 // vague reports whether so few parts are held of an origin outside of our range that it is no candidate. Peers of its

@@ -55,9 +55,9 @@ const (
 )
 
 const (
-	// wellKnown is the false-positive rate at which an origin is known well enough not to be dialled for more, where we
-	// hold only a part of the network.
-	wellKnown = 0.02
+	// WellKnown is the false-positive rate at which an origin is known well: it is not dialled for more, where we hold only
+	// a part of the network.
+	WellKnown = 0.02
 	// fewParts is the number of parts up to which the first ask for an origin takes all that is offered.
 	fewParts = 2
 )
@@ -185,7 +185,7 @@ func (x *Exchange) meshOffer(now time.Duration, e *origin, among func(*link) boo
 // mayFetch reports whether an origin may be asked for directly: it is known, and the mesh has brought nothing for long.
 func (x *Exchange) mayFetch(now time.Duration, e *origin) bool {
 	p := e.Newest()
-	if p != nil && x.directory.Range().Depth() > 0 && p.FalsePositiveRate() <= wellKnown && !x.directory.IsLinked(e.Peer()) {
+	if p != nil && x.directory.Range().Depth() > 0 && p.FalsePositiveRate() <= WellKnown && !x.directory.IsLinked(e.Peer()) {
 		return false // a connection would cost more than it brings
 	}
 	return p != nil && p.Parts() < p.Plan().Parts() && x.direct < x.maxDirect() && x.down.spare() &&

@@ -14,12 +14,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-const (
-	// wideRanges is the greatest depth of the ranges for which contacts are sought before a search needs them.
-	wideRanges = 5
-	// emptyFirst is the number of inquiries in a row that ask for contacts in the same empty ranges only.
-	emptyFirst = 4
-)
+// wideRanges is the greatest depth of the ranges for which contacts are sought before a search needs them.
+const wideRanges = 5
 
 // Keep offers an entry's peer to the table of contacts, unless there is no record of it or the last dial failed.
 func (s *Region) Keep(e *directory.Entry) {
@@ -206,20 +202,13 @@ func (s *Region) similarContacts() (out []Contact) {
 	return out
 }
 
-// lacks returns the ranges in which the next inquiry asks for contacts: one in each wide range without a contact. If
-// none is empty, or emptyFirst inquiries in a row found the same ranges empty, it adds up to ContactsEach wide ranges
-// with a single contact. A second contact can wait, but not for a range that stays empty.
+// lacks returns the ranges in which the next inquiry asks for contacts: one in each wide range without a contact, and up
+// to ContactsEach wide ranges with a single contact.
 func (s *Region) lacks() space.Bitmap {
 	depth := s.wideDepth()
 	none := s.contacts.Lacks(1, depth)
-	if s.emptyAsked++; none != s.empty {
-		s.empty, s.emptyAsked = none, 1
-	}
 	var room, more [1 << wideRanges]space.Range // on the stack
 	wide := slices.AppendSeq(room[:0], none.All())
-	if len(wide) > 0 && s.emptyAsked <= emptyFirst {
-		return s.someOf(wide)
-	}
 	few := s.contacts.Lacks(ContactsEach, depth)
 	one := slices.DeleteFunc(slices.AppendSeq(more[:0], few.All()), func(r space.Range) bool { return none.Has(r.First()) })
 	s.cfg.Rand.Shuffle(len(one), func(i, j int) { one[i], one[j] = one[j], one[i] })

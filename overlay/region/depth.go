@@ -39,11 +39,9 @@ const (
 	// planned is the part of the room that a range is chosen to fill. The rest is for ranges that happen to hold more
 	// origins than others: some ranges planned for 80 origins hold 100.
 	planned = 0.7
-	// widen is the part of the room that a range twice as wide must fit into before it is chosen instead. It is less
-	// than planned, so that depths do not go to and fro in a network whose size is near a bound.
-	widen = 0.55
-	// whole is the part of the room that all origins must fit into before a peer that covers a part covers all again.
-	whole = 0.8
+	// wider is the part of what a range may fill that a wider one must fit into before it is chosen instead, so that
+	// depths do not go to and fro in a network whose size is near a bound.
+	wider = 0.8
 )
 
 // Depth returns the least depth at which the origins of a range fit into the room. The number origins counts the whole
@@ -56,9 +54,9 @@ func Depth(now int, m Means, origins float64) int {
 		case depth == 0 && now == 0:
 			return origins <= room
 		case depth == 0:
-			return origins <= whole*room
+			return origins <= wider*room
 		case depth < now:
-			return math.Ldexp(origins, -depth) <= widen*room
+			return math.Ldexp(origins, -depth) <= wider*planned*room
 		}
 		return math.Ldexp(origins, -depth) <= planned*room
 	}

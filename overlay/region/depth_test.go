@@ -28,7 +28,7 @@ func TestDepth(t *testing.T) {
 		if held := math.Ldexp(n, -d); held > room || d > 0 && held > planned*room {
 			t.Fatalf("%+v, %v origins: depth %d holds %v of %v", m, n, d, held, room)
 		}
-		if wider := math.Ldexp(n, 2-d); d > 1 && wider < widen*room {
+		if twice := math.Ldexp(n, 2-d); d > 1 && twice < wider*planned*room {
 			t.Fatalf("%+v, %v origins: depth %d is too deep", m, n, d)
 		}
 		if again := Depth(d, m, n); again != d {

@@ -1,6 +1,7 @@
 package region
 
 import (
+	"math"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/exchange"
@@ -11,12 +12,11 @@ import (
 // all summaries and cannot tell who holds a key. So each line first carries summaries of a range around its peer's
 // place, the focus. The part that a peer knows well is its precise range. It asks other peers about the rest.
 
-const (
-	// focusFill is the time in which the line should carry all useful parts of the focus.
-	focusFill = 45 * time.Second
-	// usefulBits is the number of bits a key that makes a summary useful: about one false match in a hundred.
-	usefulBits = 8
-)
+// focusFill is the time in which the line should carry all useful parts of the focus.
+const focusFill = 45 * time.Second
+
+// usefulBytes is the number of bytes a key from which on an origin is known well: a filter of the rate exchange.WellKnown.
+var usefulBytes = -math.Log2(exchange.WellKnown) / math.Ln2 / 8
 
 // Focus fits the focus to the rates of the lines, and returns it. whole reports whether the precise range contains it.
 func (s *Region) Focus() (focus space.Range, whole bool) {
@@ -29,7 +29,7 @@ func (s *Region) refocus() {
 	case s.depth > 0:
 		s.focus = 0 // memory is scarcer than the line
 	case s.seen.held >= exchange.FewOrigins:
-		wire := s.seen.keys / float64(s.seen.held) * usefulBits / 8
+		wire := s.seen.keys / float64(s.seen.held) * usefulBytes
 		m := Means{Rate: s.exchange.LinesIn(), Wire: wire, Fill: focusFill.Seconds()}
 		s.focus = Depth(s.focus, m, float64(s.directory.Known()+1))
 	}

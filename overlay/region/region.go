@@ -2,6 +2,7 @@ package region
 
 import (
 	"cmp"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -53,9 +54,6 @@ type Region struct {
 	seeker  seeker
 	meeting meeting
 	told    map[wire.PeerID]summary.Epoch // peers that got our own summary by an inquiry; bounded
-
-	empty      space.Bitmap // ranges without a contact at the last inquiry
-	emptyAsked int          // inquiries in a row that asked for contacts in the same empty ranges
 }
 
 // The tasks that are done only when due.
@@ -70,25 +68,18 @@ const (
 	nearestMost = 32
 	// hearsay is the factor by which an estimate from places heard of may exceed one from summaries held.
 	hearsay = 2
-	// boast is the factor by which the network's size, as links state it, may exceed our own evidence.
-	boast = 8
 	// apart is the factor by which the estimate from our own evidence may exceed the word of most links.
 	apart = 1.125
 	// filledTo is the part of the expected origins of a range that must be known for the range to be vouched for.
 	filledTo = 0.5
 	// maxMet caps the peers that are remembered to have our own summary, and those met while seeking.
 	maxMet = bound.Many
-	// A peer with room for fewer than littleRoom origins fills only the part firstOrigins of its room until it knows its
-	// range. It could not keep all that it would have fetched by then.
-	littleRoom   = bound.Many
-	firstOrigins = 1.0 / 32
+	// A peer with room for fewer than littleRoom origins fetches only exchange.FewOrigins of them until it knows its range:
+	// enough for their mean sizes. It could not keep all that it would have fetched by then.
+	littleRoom = bound.Many
 	// Settled is the time without news after which what comes first is in: the range stands still if its depth has not
 	// changed and nobody was asked for nearer peers; the samples are in if no origin is new. Choices wait for it.
-	Settled = 3 * time.Second
-	// An origin is assumed to take unknownMemory bytes of memory, and unknownWire bytes of the line, until
-	// exchange.FewOrigins summaries are held. Then their mean sizes count.
-	unknownMemory = 2400
-	unknownWire   = 1600
+	Settled = agenda.Patience
 	// freshWithin is the time in which the line must be able to carry the first parts of all origins of the range. They
 	// come again about every half-hour, when an unchanged summary is published again.
 	freshWithin = agenda.Faded
@@ -182,26 +173,27 @@ func (s *Region) Note(p space.Place, signed bool) {
 }
 
 // means returns the means for our range: memory, a number of origins, and a line that must carry the first parts of all
-// its origins within freshWithin. Further parts do not count. In a network small enough, a peer on a slow line knows
+// its origins within freshWithin. An origin is assumed to take the mean of those held, or what is usual while fewer than
+// exchange.FewOrigins are held. Further parts do not count. In a network small enough, a peer on a slow line knows
 // the first parts of all summaries. It asks peers that know more, or has a focus (see focus.go).
 func (s *Region) means() Means {
-	memory, wire, n := s.directory.Average()
+	memory, line, n := s.directory.Average()
 	if n < exchange.FewOrigins {
-		memory, wire = unknownMemory, unknownWire
+		memory, line = directory.FirstBytes(wire.MaxEnvelope, summary.DefaultShape(1).SampleBytes)
 	}
 	return Means{
 		Memory: directory.OriginShare * float64(s.cfg.Memory), Origin: memory, Most: float64(s.cfg.MaxOrigins),
-		Rate: s.exchange.LineIn(), Wire: wire, Fill: freshWithin.Seconds(),
+		Rate: s.exchange.LineIn(), Wire: line, Fill: freshWithin.Seconds(),
 	}
 }
 
 // SlowStart returns a function to call once for each new origin; true means that the origin must not be asked for.
-// While the range may still change, origins held and asked for may fill only firstOrigins of the room; later, all.
+// While the range may still change, exchange.FewOrigins may be held and asked for.
 func (s *Region) SlowStart(now time.Duration) func() bool {
 	if !s.Starting(now) {
 		return func() bool { return false }
 	}
-	left := int(firstOrigins*float64(s.directory.UnlinkedCapacity())) - s.exchange.Asking()
+	left := exchange.FewOrigins - s.exchange.Asking()
 	for _, e := range s.directory.Others() {
 		if e != nil && e.Held() != nil {
 			left--
@@ -252,13 +244,13 @@ func (s *Region) wordOfLinks(number func(wire.Hello) (n int, stated bool)) (atLe
 }
 
 // reckoned returns the number of origins assumed in the whole network. It is our own estimate, raised to what at least
-// half of the links state, but to no more than boast times our evidence. It is lowered to apart times what most of them
+// half of the links state, unless that is far more than our evidence. It is lowered to apart times what most of them
 // state at most, as a count of a few places may be a quarter off, unless that is at most half of the estimate. Half of
 // the links cannot move it either way.
 func (s *Region) reckoned() float64 {
 	size := s.size
 	atLeast, atMost := s.wordOfLinks(func(h wire.Hello) (int, bool) { return h.Network, h.Network > 0 })
-	atLeast = min(atLeast, boast*max(s.size, float64(s.directory.Origins())))
+	atLeast = min(atLeast, math.Ldexp(max(s.size, float64(s.directory.Origins())), FarWider))
 	if atMost > size/2 {
 		size = min(size, float64(apart*atMost))
 	}

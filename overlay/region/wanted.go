@@ -24,7 +24,7 @@ const (
 	// promptTime is the time after an inquiry within which a search may begin to wait for its answer.
 	promptTime = agenda.Soon
 	// inquiryTime is the longest time for which an answer is awaited. The asked node gives up earlier.
-	inquiryTime = 2 * time.Minute
+	inquiryTime = agenda.Faded
 )
 
 // inquiry is a question whose answer is awaited.

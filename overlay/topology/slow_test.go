@@ -179,7 +179,7 @@ type slow struct {
 func newSlow(w *town) *slow {
 	s := &slow{
 		town: w, neighbours: map[wire.PeerID]neighbour{}, linked: map[wire.PeerID]bool{},
-		retry: maps.Clone(w.top.retry), audits: maps.Clone(w.top.audits), swaps: w.top.due.At(dueSwap) <= w.now, room: 2,
+		retry: maps.Clone(w.top.retry), audits: maps.Clone(w.top.audits), swaps: w.top.due.At(dueSwap) <= w.now, room: connectsATime,
 	}
 	for p, nb := range w.top.neighbours {
 		s.neighbours[p] = *nb
@@ -287,7 +287,7 @@ func (s *slow) choose(acts []Act) error {
 	}
 	steps := []func() error{s.silent, s.recast, s.ranged}
 	running := s.now - s.top.started
-	old := s.now-s.d.LastLearned() >= 3*time.Second && running >= 3*time.Second || running >= 20*time.Second
+	old := s.now-s.d.LastLearned() >= 4*time.Second && running >= 4*time.Second || running >= 20*time.Second
 	if old && s.d.Origins() > 0 && !s.known.Starting {
 		steps = append(steps, s.similar, s.swap, s.nearest, s.extra)
 	}
