@@ -68,7 +68,8 @@ const (
 	nearestMost = 32
 	// hearsay is the factor by which an estimate from places heard of may exceed one from summaries held.
 	hearsay = 2
-	// apart is the factor by which the estimate from our own evidence may exceed the word of most links.
+	// apart is the factor by which the estimate from our own evidence may exceed the word of most links. With twice the
+	// excess, the contacts of 100 peers leave 227 of 10,000 pairs uncovered, where they leave 175 (TestContacts).
 	apart = 1.125
 	// filledTo is the part of the expected origins of a range that must be known for the range to be vouched for.
 	filledTo = 0.5
