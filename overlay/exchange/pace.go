@@ -18,8 +18,6 @@ const (
 	leastRate = 64_000
 	// trainGap is the longest time to the next message of a train: the largest takes less on the slowest line.
 	trainGap = agenda.Attempt
-	// trainRun is the approximate size of messages to a peer that declares no rate: a few of them make a train.
-	trainRun = 8 << 10
 )
 
 // pace is the rate at which one end of a link may send to the other.

@@ -91,7 +91,7 @@ func (x *Exchange) cut(l *link, e *origin, p *summary.Prefix, from, end int) (ou
 	}
 	most := maxRunBytes
 	if l.Hello.Down == 0 {
-		most = trainRun
+		most = leastBurst // a few such messages make a train
 	}
 	fixed := rpcOverhead + runOverhead + len(out.Envelope) + len(out.Record)
 	plan := p.Plan()

@@ -67,7 +67,7 @@ const (
 	// mostHops is the largest number of peers asked in one lookup.
 	mostHops = 4
 	// meetNamed caps the peers named to an asker that looks up a place, all nearer to the place than the answerer.
-	meetNamed = 3
+	meetNamed = RangeLinks
 	// maxVisitors caps the visitors remembered, each for the lifetime of its summary. Within that time visitors come to
 	// a place again: with every second lookup, since lookups use two hashes in turn.
 	maxVisitors = bound.Few // each of about two kilobytes
