@@ -9,12 +9,12 @@ import (
 )
 
 // newAdmission gives a third of the processors' time to requests of links, and a sixth to strangers', with handshakes if
-// the host is [Guarded]. The rest is for the node's own work, and for identify.
+// the host is [Guarded]: at most a twelfth. The rest is for the node's own work, and for identify.
 func (n *Node) newAdmission() *admit.Table {
 	factor := n.cfg.limits.Work
 	cores := factor * float64(runtime.GOMAXPROCS(0))
 	table := admit.New(admission.Config{
-		Links:     admission.Pool{Work: cores / 3, Slots: int(factor * 160)},
+		Links:     admission.Pool{Work: cores / 3, Slots: int(factor * 80)},
 		Strangers: admission.Pool{Work: cores / 6, Slots: int(factor * 80)},
 	}, n.links.Linked)
 	context.AfterFunc(n.ctx, table.Guard(n.host.Network()))

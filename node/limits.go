@@ -48,9 +48,9 @@ func Gossip(partial bool) pubsub.Option { return mesh.Gossip(partial) }
 var Muxer network.Multiplexer = admit.Muxer{Transport: yamux.DefaultTransport}
 
 // Guarded is an option of libp2p.New for the host of a node, as the daemon's is: libp2p.New(node.Guarded, …). The host
-// gets [Muxer], and a resource manager with libp2p's default limits and a node's own. Inbound connections
-// share places, and the time of handshakes, by the groups of their addresses. They are closed if the key of the peer is
-// not Ed25519, secp256k1 or P-256.
+// gets [Muxer], and a resource manager with libp2p's default limits and a node's own. Inbound connections share places,
+// and the time of handshakes, by the networks of their addresses. They are closed if the key of the peer is not
+// Ed25519, secp256k1 or P-256.
 func Guarded(c *libp2p.Config) error {
 	limits := rcmgr.DefaultLimits
 	libp2p.SetDefaultServiceLimits(&limits)
@@ -77,7 +77,7 @@ const peerStreams = 32
 // open streams and say nothing leave others their streams. All inbound connections may be half-open at a time.
 func setServiceLimits(c *rcmgr.ScalingLimitConfig) {
 	c.AddServiceLimit(ServiceName,
-		rcmgr.BaseLimit{StreamsInbound: 256, StreamsOutbound: 256, Streams: 512, Memory: 64 << 20},
+		rcmgr.BaseLimit{StreamsInbound: 320, StreamsOutbound: 256, Streams: 512, Memory: 64 << 20},
 		rcmgr.BaseLimitIncrease{StreamsInbound: 128, StreamsOutbound: 128, Streams: 256, Memory: 32 << 20})
 	c.AddServicePeerLimit(ServiceName,
 		rcmgr.BaseLimit{StreamsInbound: 16, StreamsOutbound: 16, Streams: 32, Memory: 4 << 20},

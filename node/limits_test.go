@@ -101,7 +101,7 @@ func TestHalfOpenConnections(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range 4 * most {
-			from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, byte(1+i%8), 1)}}
+			from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, byte(1+i%8), 0, 1)}}
 			c, err := from.DialContext(t.Context(), "tcp", to.String())
 			if err != nil {
 				t.Fatal(err)

@@ -15,9 +15,9 @@ import (
 //
 // A link on a connection that the peer made is called made. A link on any other connection is called taken. The peer
 // makes no connection beyond its limit, which counts links taken, too. At most half of the limit may be links taken, so
-// that no other peer can keep this one from dialling. Neighbours and pubsub's mesh keep three quarters of that half, and
-// newcomers find room in the rest: see [Links.Link]. Links taken that the peer wanted come on top of the limit once it
-// is reached. Each decision looks at all connections and links, which are some ten. It is safe for concurrent use.
+// that no other peer can keep this one from dialling. Neighbours and pubsub's mesh keep three quarters of that half,
+// and newcomers find room in the rest: see [Links.Link]. Links taken that the peer wanted come on top of the limit once
+// it is reached. Each decision looks at all connections and links, which are some ten. It is safe for concurrent use.
 type Links[P ~string] struct {
 	mu      sync.Mutex
 	most    int // most connections made and links taken together
@@ -38,12 +38,12 @@ type dial struct {
 type conn struct {
 	made          bool // this peer made the connection
 	link          bool
-	group         string // address group of a link's peer; if that is not known, a name that only the peer has
-	questionsOnly bool   // the connection serves only questions and becomes no link
-	needed        bool   // the peer is a neighbour
-	mesh          bool   // the peer is in pubsub's mesh
-	fresh         bool   // no stream has used it yet
-	busy          int    // number of open streams on it
+	path          []string // of a link's peer, as a principal
+	questionsOnly bool     // the connection serves only questions and becomes no link
+	needed        bool     // the peer is a neighbour
+	mesh          bool     // the peer is in pubsub's mesh
+	fresh         bool     // no stream has used it yet
+	busy          int      // number of open streams on it
 	used          time.Duration
 	linked        time.Duration // when the link began
 }
@@ -155,30 +155,31 @@ func (t *Links[P]) spare(taken int, now time.Duration) (n int) {
 			n++
 		}
 	}
-	if _, ok := t.yielding("", now); ok && taken <= t.share {
+	if _, ok := t.yielding(admission.Principal{}, now); ok && taken <= t.share {
 		n++
 	}
 	return n
 }
 
-// yielding returns the peer whose taken link gives way to a newcomer of an address group; ok is false if none does. A
-// link younger than two seconds stays. So does a link of another group that has no more links than the newcomer's. If
-// the largest group has at least two more, the youngest of its least important links goes. Else the oldest kept links
-// of neighbours, and then of the mesh, stay. Of the other links, those not in use go first, and of these the longest
-// unused. O(n log n).
-func (t *Links[P]) yielding(group string, now time.Duration) (p P, ok bool) {
+// yielding returns the peer whose taken link gives way to a newcomer; ok is false if none does. A link younger than two
+// seconds stays. If networks are known, a link stays whose network has no more links than the newcomer's, of the widest
+// in which they differ. If the largest network has at least two more, the youngest of its least important links goes:
+// see [admission.Crowd]. Else the oldest kept links of neighbours, and then of the mesh, stay. Of the other links,
+// those not in use go first, and of these the longest unused. O(n log n).
+func (t *Links[P]) yielding(newcomer admission.Principal, now time.Duration) (p P, ok bool) {
 	taken, of := t.takenByRank()
+	to := newcomer.Path()
 	n := 0
 	for n < min(t.kept, len(taken)) && (t.peers[taken[n]].needed || t.peers[taken[n]].mesh) {
 		n++
 	}
 	stays := func(p P) bool {
 		c := t.peers[p]
-		return now-c.linked < leastStay || group != "" && c.group != group && of[c.group] <= of[group]
+		return now-c.linked < leastStay || newcomer.Group != "" && of.Over(c.path, to) < 1
 	}
-	if largest, crowded := admission.Crowded(of, group); crowded && group != "" {
-		crowd := slices.DeleteFunc(slices.Clone(taken), func(p P) bool { return stays(p) || t.peers[p].group != largest })
-		if len(crowd) > 0 {
+	if newcomer.Group != "" {
+		crowd := admission.Crowd(taken, func(p P) []string { return t.peers[p].path }, to)
+		if crowd = slices.DeleteFunc(crowd, stays); len(crowd) > 0 {
 			return crowd[len(crowd)-1], true
 		}
 	}
@@ -193,13 +194,13 @@ func (t *Links[P]) yielding(group string, now time.Duration) (p P, ok bool) {
 }
 
 // takenByRank returns the peers of the links taken, neighbours first, then the mesh, and in each rank the oldest link
-// first. of counts the links of each address group.
-func (t *Links[P]) takenByRank() (taken []P, of map[string]int) {
-	of = map[string]int{}
+// first. of counts the links of each network.
+func (t *Links[P]) takenByRank() (taken []P, of admission.Census) {
+	of = admission.Census{}
 	for p, c := range t.peers {
 		if !c.made {
 			taken = append(taken, p)
-			of[c.group]++
+			of.Count(c.path)
 		}
 	}
 	slices.SortFunc(taken, func(p, q P) int {
@@ -243,7 +244,7 @@ func (t *Links[P]) evicted(p P, now time.Duration) Evicted[P] {
 	if q, ok := t.least(p, now, false); ok {
 		return Evicted[P]{q, true}
 	}
-	if q, ok := t.yielding("", now); ok {
+	if q, ok := t.yielding(admission.Principal{}, now); ok {
 		return Evicted[P]{q, false}
 	}
 	q, _ := t.least(p, now, true)
@@ -266,8 +267,7 @@ func (t *Links[P]) QuestionsOnly(p P) bool {
 	return d != nil && d.questionsOnly || c != nil && c.questionsOnly
 }
 
-// room reports whether a link with p, of an address group, may be taken. instead is the peer whose link must give way;
-// "": none.
+// room reports whether a link with p may be taken. instead is the peer whose link must give way; "": none.
 func (t *Links[P]) room(p P, group string, now time.Duration) (instead P, ok bool) {
 	if t.peers[p] != nil {
 		return "", true
@@ -278,14 +278,14 @@ func (t *Links[P]) room(p P, group string, now time.Duration) (instead P, ok boo
 	if _, _, taken := t.counts(); taken < t.share {
 		return "", true
 	}
-	return t.yielding(group, now)
+	return t.yielding(admission.Principal{Peer: string(p), Group: group}, now)
 }
 
 // Link records a link on the connection to p, if there is room. If this peer asked for the link, wanted is true, and
-// there is always room. group is p's address group, as in package admission. Link returns the peer whose link gives
-// way, if any. Only links that have lasted for two seconds do so. Neighbours and the mesh keep three quarters of the
-// places. But if a group has at least two more links than p's, one of its links gives way, even a neighbour's. So each
-// place in the last quarter, one at least, takes a newcomer every two seconds.
+// there is always room. group names p's networks, as in package admission. Link returns the peer whose link gives way,
+// if any. Only links that have lasted for two seconds do so. Neighbours and the mesh keep three quarters of the places.
+// But if a network has at least two more links than p's, one of its links gives way, even a neighbour's. So each place
+// in the last quarter, one at least, takes a newcomer every two seconds.
 func (t *Links[P]) Link(p P, group string, wanted bool, now time.Duration) (instead P, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -302,7 +302,8 @@ func (t *Links[P]) Link(p P, group string, wanted bool, now time.Duration) (inst
 	if !c.link {
 		c.linked = now
 	}
-	c.link, c.group, c.questionsOnly, c.fresh = true, cmp.Or(group, "peer "+string(p)), false, false
+	c.link, c.questionsOnly, c.fresh = true, false, false
+	c.path = admission.Principal{Peer: string(p), Group: group}.Path()
 	t.peaks()
 	return instead, true
 }

@@ -1,6 +1,8 @@
 package signed
 
 import (
+	"path"
+
 	manet "github.com/multiformats/go-multiaddr/net"
 
 	"github.com/venn-p2p/venn/overlay/admission"
@@ -16,7 +18,7 @@ func AddressGroup(r wire.Record) string {
 		if err != nil || !manet.IsPublicAddr(a) {
 			continue
 		}
-		return admission.Group(ip)
+		return path.Dir(admission.Group(ip))
 	}
 	return ""
 }

@@ -16,8 +16,8 @@ func TestAddressGroup(t *testing.T) {
 	}{
 		{nil, ""},
 		{[]string{"/ip4/127.0.0.1/tcp/1", "/ip4/10.1.2.3/tcp/1"}, ""},
-		{[]string{"/ip4/192.168.0.1/tcp/1", "/ip4/8.8.4.4/udp/1/quic-v1"}, "8.8.4.0/24"},
-		{[]string{"/ip6/2606:4700:1234:5678::1/tcp/1"}, "2606:4700:1234::/48"},
+		{[]string{"/ip4/192.168.0.1/tcp/1", "/ip4/8.8.4.4/udp/1/quic-v1"}, "8.8/4"},
+		{[]string{"/ip6/2606:4700:1234:5678::1/tcp/1"}, "2606:4700/1234"},
 		{[]string{"/dns4/example.org/tcp/1"}, ""},
 	} {
 		r := wire.Record{Peer: wire.PeerID(id), Envelope: recordOf(t, key, c.addrs...)}

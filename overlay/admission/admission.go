@@ -5,22 +5,14 @@ import "time"
 // Principal is a party that causes work, such as a peer.
 type Principal struct {
 	Peer   string
-	Group  string // address group that may belong to one party; "": none
+	Group  string // networks that may each belong to one party, the widest first, separated by slashes; "": none
 	Linked bool   // the peer has a link with this peer
-}
-
-// group returns the name of the group in which the principal shares: its address group, or else one of its own.
-func (p Principal) group() string {
-	if p.Group == "" {
-		return "peer " + p.Peer
-	}
-	return p.Group
 }
 
 // Pool is the total capacity for all linked peers, or for all strangers.
 type Pool struct {
 	Work  float64 // seconds of work a second, above 0
-	Slots int     // most places that may be taken at a time
+	Slots int     // most places of each half that may be taken at a time
 }
 
 // Config has the parameters of a [Gate].
@@ -32,8 +24,10 @@ type Config struct {
 // Gate admits work, and gives places. Only the methods for places are safe for concurrent use.
 type Gate struct{ links, strangers standing }
 
-// standing holds the pools that linked peers share, or that strangers share.
-type standing struct {
+// standing is what linked peers share, or strangers, in two halves: see [Principal.ways].
+type standing [2]half
+
+type half struct {
 	work  *pool
 	slots *Slots
 }
@@ -42,7 +36,7 @@ type standing struct {
 func New(c Config) *Gate { return &Gate{newStanding(c.Links), newStanding(c.Strangers)} }
 
 func newStanding(p Pool) standing {
-	return standing{newPool(p.Work, maxGroups, func() *pool { return newPool(0, maxPeers, nil) }), NewSlots(p.Slots)}
+	return standing{{newPool(p.Work/2, maxUsers), NewSlots(p.Slots)}, {newPool(p.Work/2, maxUsers), NewSlots(p.Slots)}}
 }
 
 func (g *Gate) of(p Principal) standing {
@@ -61,36 +55,59 @@ func (g *Gate) Admit(now time.Duration, p Principal, work time.Duration) bool {
 // Ask does what Admit does. It returns 0 if the work may be done, else the time after which to ask again: when the
 // principal has the credit if shares stay, but about [window] at most, for they may change.
 func (g *Gate) Ask(now time.Duration, p Principal, work time.Duration) (wait time.Duration) {
-	lacks := g.of(p).work.admit(now, p, work.Seconds(), false)
-	if lacks == 0 {
-		return 0
+	least := window.Seconds()
+	for i, path := range p.ways() {
+		lacks := g.of(p)[i].work.admit(now, path, work.Seconds(), 0, false)
+		if lacks == 0 {
+			return 0
+		}
+		least = min(least, lacks)
 	}
-	return time.Duration(min(window.Seconds(), lacks)*float64(time.Second)) + time.Millisecond
+	return time.Duration(least*float64(time.Second)) + time.Millisecond
 }
 
-// Charge counts work that was done for a principal against its share. It is for work whose amount nobody can know
-// before. Work below 0 was paid before, and is given back. now must not go back.
+// Charge counts work that was done for a principal against its share, half of it in each half. It is for work whose
+// amount nobody can know before. Work below 0 was paid before, and is given back. now must not go back.
 func (g *Gate) Charge(now time.Duration, p Principal, work time.Duration) {
-	g.of(p).work.admit(now, p, work.Seconds(), true)
+	ways := p.ways()
+	for i, path := range ways {
+		g.of(p)[i].work.admit(now, path, work.Seconds()/float64(len(ways)), 0, true)
+	}
 }
 
-// Take takes a place for a principal as [Slots.Take] does, from the places of its standing.
-func (g *Gate) Take(who Principal, evict func()) *Slot { return g.of(who).slots.Take(who, evict) }
+// Take takes a place for a principal as [Slots.Take] does, from the half of its standing in which fewer are taken, else
+// from the other half.
+func (g *Gate) Take(p Principal, evict func()) *Slot {
+	of, ways := g.of(p), p.ways()
+	first, last := 0, len(ways)-1
+	if of[first].slots.Held() > of[last].slots.Held() {
+		first, last = last, first
+	}
+	if s := of[first].slots.take(ways[first], evict); s != nil {
+		return s
+	}
+	return of[last].slots.take(ways[last], evict)
+}
 
 // Held returns the number of places taken.
-func (g *Gate) Held() int { return g.links.slots.Held() + g.strangers.slots.Held() }
-
-// admit counts work for a principal if the principal has the credit, and returns 0. Else it returns the seconds until
-// the credit is enough. If was is set, the work was done already, and admit counts it in any case.
-func (p *pool) admit(now time.Duration, who Principal, work float64, was bool) (lacks float64) {
-	group := p.user(now, who.group(), work)
-	group.peers.spread(now, p.level*known)
-	peer := group.peers.user(now, who.Peer, work)
-	lacks = max(group.lacks(work, p.level), peer.lacks(work, group.peers.level))
-	if lacks > 0 && !was {
-		return lacks
+func (g *Gate) Held() (n int) {
+	for _, of := range []standing{g.links, g.strangers} {
+		n += of[0].slots.Held() + of[1].slots.Held()
 	}
-	p.charge(who.group(), group, work)
-	group.peers.charge(who.Peer, peer, work)
-	return 0
+	return n
+}
+
+// admit counts work for the user of a path if all on the path have the credit, and returns 0. Else it returns the
+// seconds until the credit is enough. lacks is what those before on the path lack. If was is set, the work was done
+// already, and admit counts it in any case.
+func (p *pool) admit(now time.Duration, path []string, work, lacks float64, was bool) float64 {
+	u := p.user(now, path[0], work)
+	lacks = max(lacks, u.lacks(work, p.level))
+	if len(path) > 1 {
+		lacks = u.share(now, p.level).admit(now, path[1:], work, lacks, was)
+	}
+	if lacks == 0 || was {
+		p.charge(path[0], u, work)
+	}
+	return lacks
 }

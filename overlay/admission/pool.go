@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	maxGroups = bound.Many // most groups that a pool remembers
-	maxPeers  = bound.Few  // most peers that a group remembers
+	maxUsers = bound.Many // most networks that a pool remembers
+	maxParts = bound.Few  // most parts of a network, or principals, that it remembers
 
-	// window is the time over which demand is averaged. With twice as long a window, a flood is served for another second
-	// before its share binds.
+	// window is the time over which demand is averaged. With twice as long a window, a flood is served for another
+	// second before its share binds.
 	window = time.Second
 	// ahead is the time of its share by which a user may be ahead of it. Work of a whole window at once takes the
 	// processors from the node's own.
@@ -23,38 +23,39 @@ const (
 	// lookEvery is the time between two computations of the level. The level is computed sooner after as much admitted
 	// work: whoever asks for everything within an instant does not get it.
 	lookEvery = 10 * time.Millisecond
-	// known is the part of a group's share that its peers share. The rest is for new peers, and pays off what the group
-	// owes. Without it, a group that owes a window's worth always does. Then the peer that asks for least at a time, and
-	// most often, gets all.
+	// known is the part of a network's share that its parts share, if it has several. The rest is for new parts, and pays
+	// off what the network owes. Without it, a network that owes a window's worth always does. Then the part that asks
+	// for least at a time, and most often, gets all.
 	known = 15. / 16
+	// idle is the time after which a user that asks for nothing is forgotten. Its demand has faded to a fiftieth.
+	idle = 4 * window
 )
 
-// pool shares a rate of work over its users: the groups of a pool, or the peers of a group.
+// pool shares a rate of work over its users: networks, the parts of one, or principals.
 type pool struct {
 	rate   float64                       // seconds of work a second
 	most   int                           // most users that are remembered
 	users  *simplelru.LRU[string, *user] // the one without work for longest goes first
-	inner  func() *pool                  // makes the pool of peers of a new user; nil: users are peers
 	level  float64                       // most that a user may have, in seconds a second; the rate while all ask for less
 	looked time.Duration                 // when the level was last computed
 	done   float64                       // seconds of work admitted since then
 }
 
-func newPool(rate float64, most int, inner func() *pool) *pool {
+func newPool(rate float64, most int) *pool {
 	users, err := simplelru.NewLRU[string, *user](most, nil)
 	if err != nil {
 		panic(err) // most is not above 0
 	}
-	return &pool{rate: rate, most: most, users: users, inner: inner, level: rate}
+	return &pool{rate: rate, most: most, users: users, level: rate}
 }
 
-// user is a group or a peer.
+// user is a network, or a principal.
 type user struct {
 	asked float64 // seconds of work asked for, fading over the window: the user's demand, in seconds a second
 	at    time.Duration
 	owed  float64       // seconds of work that the user has had, and that its share has not paid off yet
 	paid  time.Duration // when the share last paid
-	peers *pool         // peers of a group; nil for a peer
+	parts *pool         // shares the user's rate over its parts; nil: nobody has asked for one
 }
 
 // user notes that a user asks for work, and returns it.
@@ -62,9 +63,6 @@ func (p *pool) user(now time.Duration, name string, work float64) *user {
 	u := p.account(name)
 	if u == nil {
 		u = &user{at: now, paid: now}
-		if p.inner != nil {
-			u.peers = p.inner()
-		}
 		p.users.Add(name, u)
 	}
 	u.asked, u.at = max(0, u.demand(now)+work/window.Seconds()), now
@@ -91,6 +89,7 @@ func (p *pool) charge(name string, u *user, work float64) {
 	p.done += work
 	u.owed += work
 	if _, known := p.users.Get(name); !known {
+		u.parts = nil // are the forgotten one's
 		p.users.RemoveOldest()
 		p.users.Add(name, u)
 	}
@@ -101,22 +100,35 @@ func (u *user) demand(now time.Duration) float64 {
 	return u.asked * math.Exp(-(now-u.at).Seconds()/window.Seconds())
 }
 
-// look computes the level: the most that one user may have, so that all users together have no more than the rate.
+// look forgets idle users, and computes the level: the most that one user may have, so that all together have no more
+// than the rate.
 func (p *pool) look(now time.Duration) {
 	p.looked, p.done = now, 0
 	demands := make([]float64, 0, p.users.Len())
-	for _, u := range p.users.Values() {
+	for _, name := range p.users.Keys() {
+		u, _ := p.users.Peek(name)
+		if now-u.at > idle && u.owes(now, p.level) <= 0 {
+			p.users.Remove(name)
+			continue
+		}
 		demands = append(demands, u.demand(now))
 	}
 	p.level = level(demands, p.rate)
 }
 
-// spread gives a group's pool of peers the group's rate.
-func (p *pool) spread(now time.Duration, rate float64) {
-	if rate != p.rate {
-		p.rate = rate
-		p.look(now)
+// share returns the pool of a user's parts, which has the user's rate; see known.
+func (u *user) share(now time.Duration, rate float64) *pool {
+	if u.parts == nil {
+		u.parts = newPool(rate, maxParts)
 	}
+	if u.parts.users.Len() > 1 {
+		rate *= known
+	}
+	if u.parts.rate != rate {
+		u.parts.rate = rate
+		u.parts.look(now)
+	}
+	return u.parts
 }
 
 // level returns the most that one user may get, so that all users together get at most the rate. It returns the rate if
@@ -135,8 +147,16 @@ func level(demands []float64, rate float64) float64 {
 
 // pay pays off what the user owes by the time passed at a level.
 func (u *user) pay(now time.Duration, level float64) {
-	u.owed = max(0, u.owed-float64(level*(now-u.paid).Seconds()))
-	u.paid = now
+	u.owed, u.paid = u.owes(now, level), now
+}
+
+// owes returns what the user owes still after the time passed at a level. It is below 0 if more was given back, up to
+// what the user may be ahead.
+func (u *user) owes(now time.Duration, level float64) float64 {
+	if u.owed < 0 {
+		return max(u.owed, -level*ahead.Seconds())
+	}
+	return max(0, u.owed-float64(level*(now-u.paid).Seconds()))
 }
 
 // lacks returns the seconds until a user may have work, at a level; 0 if it may now. It may be [ahead] of its share.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"iter"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/admission"
@@ -113,8 +112,8 @@ func (t *Topology) Close(p wire.PeerID) {
 	t.lose(p)
 }
 
-// Hear acts on the neighbourhood that a linked peer's hello declares. If refuse is set, a peer that chooses us is turned
-// away, as if there were no room.
+// Hear acts on the neighbourhood that a linked peer's hello declares. If refuse is set, a peer that chooses us is
+// turned away, as if there were no room.
 func (t *Topology) Hear(now time.Duration, p wire.PeerID, h wire.Hello, refuse bool) {
 	nb, is := t.neighbours[p]
 	switch {
@@ -141,30 +140,22 @@ func (t *Topology) Hear(now time.Duration, p wire.PeerID, h wire.Hello, refuse b
 	}
 }
 
-// makeRoom gives up an inbound neighbour in favour of p, if an address group has at least two more inbound neighbours
-// than p's group. It reports whether it did. The neighbour is drawn at random from the largest group.
+// makeRoom gives up an inbound neighbour in favour of p, if a network has at least two more inbound neighbours than
+// p's: see [admission.Crowd]. It reports whether it did. The neighbour is drawn at random from that network.
 func (t *Topology) makeRoom(p wire.PeerID) bool {
-	of := map[string]int{}
+	path := func(p wire.PeerID) []string {
+		return admission.Principal{Peer: string(p), Group: t.directory.GroupOf(p)}.Path()
+	}
 	var inbound []wire.PeerID
 	for q := range t.linkedOf(Inbound) {
 		inbound = append(inbound, q)
-		of[t.group(q)]++
 	}
-	most, crowded := admission.Crowded(of, t.group(p))
-	if !crowded {
+	crowd := admission.Crowd(inbound, path, path(p))
+	if len(crowd) == 0 {
 		return false
 	}
-	crowd := slices.DeleteFunc(inbound, func(q wire.PeerID) bool { return t.group(q) != most })
 	t.giveUp(crowd[t.cfg.Rand.IntN(len(crowd))])
 	return true
-}
-
-// group returns the name of a peer's address group; a name of the peer's own if it is in none.
-func (t *Topology) group(p wire.PeerID) string {
-	if g := t.directory.GroupOf(p); g != "" {
-		return g
-	}
-	return "peer " + string(p)
 }
 
 // Refused notes that a peer has refused us as a neighbour, or a link with us. The peer is not chosen for a while.

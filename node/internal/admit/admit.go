@@ -76,7 +76,7 @@ func (t *Table) Peer(n network.Network, p peer.ID) *Stream {
 	return &Stream{t: t, who: who}
 }
 
-// Principal returns the principal of a peer, with the address group of a connection to it; "" without a connection.
+// Principal returns the principal of a peer, with the networks of a connection to it; "" without a connection.
 // Linked is not set.
 func Principal(n network.Network, p peer.ID) admission.Principal {
 	who := admission.Principal{Peer: string(p)}
@@ -142,7 +142,7 @@ func Wait(ctx context.Context, places *admission.Slots, who admission.Principal,
 	}
 }
 
-// Group returns the address group from which the peer opened the stream.
+// Group returns the networks from which the peer opened the stream.
 func (s *Stream) Group() string { return s.who.Group }
 
 // Linked reports whether the peer that opened the stream is linked now.
@@ -195,7 +195,7 @@ func (s *Stream) refund(work time.Duration) {
 	}
 }
 
-// Group returns the address group of a connection's address, by [admission.Group]; "" if it has no IP address.
+// Group returns the networks of a connection's address, by [admission.Group]; "" if it has no IP address.
 func Group(a multiaddr.Multiaddr) string {
 	ip, err := manet.ToIP(a)
 	if err != nil {

@@ -16,16 +16,15 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/p2p/security/noise"
 	"github.com/multiformats/go-multiaddr"
-	manet "github.com/multiformats/go-multiaddr/net"
 	"github.com/quic-go/quic-go"
 
 	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/overlay/admission"
 )
 
-// Door is a resource manager through which inbound connections come to a node's host. Each takes room of its address
-// group, half-open ones too, and its group pays for the dearest handshake before it begins. What the handshake did not
-// cost comes back once the connection is known: see [Table.Bill].
+// Door is a resource manager through which inbound connections come to a node's host. Each takes room of its networks,
+// half-open ones too, and they pay for the dearest handshake before it begins. What the handshake did not cost comes
+// back once the connection is known: see [Table.Bill].
 type Door struct {
 	network.ResourceManager
 	table atomic.Pointer[Table] // of the host's node; nil: handshakes are free
@@ -40,7 +39,7 @@ func NewDoor(m network.ResourceManager, most int) *Door {
 	return &Door{ResourceManager: m, room: admission.NewRoom(most)}
 }
 
-// Guard has the address groups of inbound connections pay in the table, from now until end is called. It does nothing
+// Guard has the networks of inbound connections pay in the table, from now until end is called. It does nothing
 // for a host without a door.
 func (t *Table) Guard(n network.Network) (end func()) {
 	d, ok := n.ResourceManager().(*Door)
@@ -51,23 +50,24 @@ func (t *Table) Guard(n network.Network) (end func()) {
 	return func() { d.table.CompareAndSwap(t, nil) }
 }
 
-// errCrowded says that an address group has its share of the connections, or of the work of handshakes.
-var errCrowded = errors.New("admit: the address group has its share of connections")
+// errCrowded says that a network has its share of the connections, or of the work of handshakes.
+var errCrowded = errors.New("admit: the network has its share of connections")
 
-// OpenConnection refuses an inbound connection of a group that has its share. Addresses without an IP are not counted.
+// OpenConnection refuses an inbound connection of a network that has its share. Addresses without an IP are not
+// counted.
 func (d *Door) OpenConnection(dir network.Direction, fd bool, a multiaddr.Multiaddr) (network.ConnManagementScope, error) {
-	ip, err := manet.ToIP(a)
-	group := admission.Group(ip)
-	if dir != network.DirInbound || err != nil || group == "" {
+	who := admission.Principal{Group: Group(a)}
+	if dir != network.DirInbound || who.Group == "" {
 		return d.ResourceManager.OpenConnection(dir, fd, a)
 	}
-	if !d.enter(group) {
+	networks := who.Path()[:2] // the resource manager limits the connections of an address
+	if !d.enter(networks) {
 		return nil, errCrowded
 	}
-	leave := sync.OnceFunc(func() { d.leave(group) })
+	leave := sync.OnceFunc(func() { d.leave(networks) })
 	var pays *Stream
 	if t := d.table.Load(); t != nil {
-		pays = &Stream{t: t, who: admission.Principal{Peer: ip.String(), Group: group}}
+		pays = &Stream{t: t, who: who}
 		if !pays.Pay(Handshake) {
 			leave()
 			return nil, errCrowded
@@ -87,8 +87,8 @@ func (d *Door) OpenConnection(dir network.Direction, fd bool, a multiaddr.Multia
 	return c, nil
 }
 
-// pace waits until the handshakes that began before have had their time of the processors. Without it, an address group
-// begins all that it can pay at once, and the node's own work waits behind them.
+// pace waits until the handshakes that began before have had their time of the processors. Without it, a network begins
+// all that it can pay at once, and the node's own work waits behind them.
 func (d *Door) pace() {
 	d.mu.Lock()
 	now := time.Now()
@@ -99,28 +99,29 @@ func (d *Door) pace() {
 }
 
 // VerifySourceAddress has whoever begins a QUIC connection show first that its address is its own, if the address's
-// group has a connection, or if half of the room is taken. So nobody takes the share of a group to which it does not
-// belong, or more than half of the room by addresses that it makes up.
+// widest network has a connection, or if half of the room is taken. So nobody takes the share of a network to which it
+// does not belong, or more than half of the room by addresses that it makes up.
 func (d *Door) VerifySourceAddress(a net.Addr) bool {
 	at, err := netip.ParseAddrPort(a.String())
 	if err != nil {
 		return true
 	}
+	widest := admission.Principal{Group: admission.Group(at.Addr().AsSlice())}.Path()[0]
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.room.Half() || d.room.Of(admission.Group(at.Addr().AsSlice())) > 0 || d.ResourceManager.VerifySourceAddress(a)
+	return d.room.Half() || d.room.Of(widest) > 0 || d.ResourceManager.VerifySourceAddress(a)
 }
 
-func (d *Door) enter(group string) bool {
+func (d *Door) enter(networks []string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.room.Take(group, 1)
+	return d.room.Take(1, networks...)
 }
 
-func (d *Door) leave(group string) {
+func (d *Door) leave(networks []string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.room.Return(group, 1)
+	d.room.Return(1, networks...)
 }
 
 // connection is the scope of an inbound connection. It has its room until it is done.
@@ -136,8 +137,8 @@ func (c *connection) Done() {
 }
 
 // Bill makes the peer pay from now on for what it sends on a connection, if the muxer is a [Muxer]. Through a door, it
-// gives back what the handshake did not cost, once. refused reports that the connection came through a door, and that its
-// peer's key is of a kind that takes long to verify.
+// gives back what the handshake did not cost, once. refused reports that the connection came through a door, and that
+// its peer's key is of a kind that takes long to verify.
 func (t *Table) Bill(c network.Conn) (refused bool) {
 	var b *billed
 	if c.As(&b) {

@@ -26,9 +26,13 @@ import (
 	"github.com/venn-p2p/venn/overlay/admission"
 )
 
-// open opens an inbound connection of a group of addresses.
-func open(d *Door, group, host int) (*connection, error) {
-	a := multiaddr.StringCast(fmt.Sprintf("/ip4/10.0.%d.%d/tcp/1", group, host))
+// open opens an inbound connection of a /24 of a /16.
+func open(d *Door, network, part int) (*connection, error) {
+	return openFrom(d, fmt.Sprintf("/ip4/10.%d.%d.1/tcp/1", network, part))
+}
+
+func openFrom(d *Door, addr string) (*connection, error) {
+	a := multiaddr.StringCast(addr)
 	c, err := d.OpenConnection(network.DirInbound, true, a)
 	if err != nil {
 		return nil, err
@@ -36,8 +40,8 @@ func open(d *Door, group, host int) (*connection, error) {
 	return c.(*connection), nil
 }
 
-// TestSharing: groups that open all connections that they can leave some to another group, and give theirs back. It does
-// not matter whether they take turns or come one after the other.
+// TestSharing: groups that open all connections that they can leave some to another group, and give theirs back. It
+// does not matter whether they take turns or come one after the other.
 func TestSharing(t *testing.T) {
 	const most = 90
 	for _, c := range []struct{ groups, each int }{{1, 1}, {8, 1}, {8, most}, {16, most}, {64, 1}} {
@@ -75,13 +79,39 @@ func TestSharing(t *testing.T) {
 	}
 }
 
-// TestInventedAddresses: QUIC connections from an address of each network, which need not be true, take half of the room.
+// TestWideNetworks: connections from each part of one wide network leave some to another network. Within the wide
+// network, those of one part leave some to another.
+func TestWideNetworks(t *testing.T) {
+	const most = 128
+	for _, c := range []struct{ name, wide, other, part, otherPart string }{
+		{"IPv4", "/ip4/45.9.%d.1/tcp/1", "/ip4/46.9.0.1/tcp/1", "/ip4/45.9.0.%d/tcp/1", "/ip4/45.9.1.1/tcp/1"},
+		{"IPv6", "/ip6/2a01:4:%x::1/tcp/1", "/ip6/2a01:5::1/tcp/1", "/ip6/2a01:4:0:%x::1/tcp/1", "/ip6/2a01:4:1::1/tcp/1"},
+	} {
+		for _, takes := range []struct{ all, another string }{{c.wide, c.other}, {c.part, c.otherPart}} {
+			d, had := NewDoor(&network.NullResourceManager{}, most), 0
+			for i := range 250 {
+				if _, err := openFrom(d, fmt.Sprintf(takes.all, i)); err == nil {
+					had++
+				}
+			}
+			if had < most/4 {
+				t.Errorf("%s: %s has %d connections, want a quarter of %d at least", c.name, takes.all, had, most)
+			}
+			if _, err := openFrom(d, takes.another); err != nil {
+				t.Errorf("%s: beside %d connections of %s there is none for %s", c.name, had, takes.all, takes.another)
+			}
+		}
+	}
+}
+
+// TestInventedAddresses: QUIC connections from an address of each network, which need not be true, take half of the
+// room.
 func TestInventedAddresses(t *testing.T) {
 	const most = 128
 	d := NewDoor(&network.NullResourceManager{}, most)
-	for group := range 250 {
-		if !d.VerifySourceAddress(&net.UDPAddr{IP: net.IPv4(10, 0, byte(group), 1), Port: 1}) {
-			_, _ = open(d, group, 1)
+	for i := range 250 {
+		if !d.VerifySourceAddress(&net.UDPAddr{IP: net.IPv4(10, byte(i), 0, 1), Port: 1}) {
+			_, _ = open(d, i, 1)
 		}
 	}
 	if got := d.room.Taken(); got != most/2 {
@@ -98,11 +128,11 @@ func guarded(work float64) (*Door, *Table) {
 	return d, table
 }
 
-// TestHandshakesPay: eight groups that open connections without end, from other addresses each time, have the
-// handshakes for which there is time. Each connection of another group is let in, and pays for what its handshake took.
+// TestHandshakesPay: eight networks that open connections without end, from other parts each time, have the handshakes
+// for which there is time. Each connection of another network is let in, and pays for what its handshake took.
 // Without the limit they have all.
 func TestHandshakesPay(t *testing.T) {
-	const during, every = time.Second, 50 * time.Millisecond
+	const during, every = time.Second, 150 * time.Millisecond
 	for _, work := range []float64{1, 1e6} {
 		d, _ := guarded(work)
 		had, tried, honest, asked := 0, 0, 0, 0
@@ -149,8 +179,8 @@ func TestHandshakesTakeTurns(t *testing.T) {
 	}
 }
 
-// TestUsualHandshakes: peers with keys of the usual kinds get back what their handshakes did not cost, by each transport
-// and security. A peer with a key of another kind is refused, and gets nothing back.
+// TestUsualHandshakes: peers with keys of the usual kinds get back what their handshakes did not cost, by each
+// transport and security. A peer with a key of another kind is refused, and gets nothing back.
 func TestUsualHandshakes(t *testing.T) {
 	d, table := guarded(1)
 	h := hostOf(t, libp2p.ResourceManager(d), libp2p.Muxer(yamux.ID, Muxer{yamux.DefaultTransport}), libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0", "/ip4/127.0.0.1/udp/0/quic-v1"))

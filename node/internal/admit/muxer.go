@@ -131,7 +131,7 @@ func (b *billed) came(_, flags byte, stream, _ uint32) {
 func (b *billed) opens(stream uint32) bool { return stream == 0 || stream&1 == b.theirs }
 
 // body adds the price of bytes of a frame's body. They are paid for once they have come: a header may announce 4 GB, and
-// others of the peer's address group would wait until that is paid.
+// others of the peer's network would wait until that is paid.
 func (b *billed) body(stream, bytes uint32) { b.owes(stream, time.Duration(bytes)*Byte, &b.freeBytes) }
 
 // owes adds the price of what came on a stream to what is owed, unless it was asked for.

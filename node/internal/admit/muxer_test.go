@@ -230,7 +230,7 @@ func TestUnaskedFramesPay(t *testing.T) {
 	}
 }
 
-// TestAnnouncedBytesAreFree: a frame whose header announces 4 GB, and brings a byte, leaves the peer's address group its
+// TestAnnouncedBytesAreFree: a frame whose header announces 4 GB, and brings a byte, leaves the peer's network its
 // credit.
 func TestAnnouncedBytesAreFree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

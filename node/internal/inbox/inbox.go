@@ -165,11 +165,11 @@ const (
 func (b *Inbox) OfferMessage(p Message) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.messages.Take(string(p.From), 1) {
+	if !b.messages.Take(1, string(p.From)) {
 		return false
 	}
-	if !b.bytes.Take(string(p.From), p.Bytes) {
-		b.messages.Return(string(p.From), 1)
+	if !b.bytes.Take(p.Bytes, string(p.From)) {
+		b.messages.Return(1, string(p.From))
 		return false
 	}
 	if len(b.queues[p.From]) == 0 {
@@ -201,8 +201,8 @@ func (b *Inbox) Next() (p *Message, ok bool) {
 	b.turns = slices.Delete(b.turns, 0, 1)
 	q := b.queues[turn]
 	p, q[0] = q[0], nil
-	b.messages.Return(string(turn), 1)
-	b.bytes.Return(string(turn), p.Bytes)
+	b.messages.Return(1, string(turn))
+	b.bytes.Return(p.Bytes, string(turn))
 	if len(q) == 1 {
 		delete(b.queues, turn)
 	} else {

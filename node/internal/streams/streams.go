@@ -74,7 +74,7 @@ type Stream struct {
 	admitted *admit.Stream // for a stream that the peer opened; else nil
 }
 
-// Group returns the address group from which the peer opened the stream.
+// Group returns the networks from which the peer opened the stream.
 func (s *Stream) Group() string { return s.admitted.Group() }
 
 // Linked reports whether the peer that opened the stream is linked now.
