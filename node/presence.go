@@ -12,8 +12,10 @@ import (
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/node/internal/links"
 	"github.com/venn-p2p/venn/node/internal/pipes"
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/tails"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 const (
@@ -47,23 +49,41 @@ func (n *Node) goodbye() {
 
 // seek checks whether a peer can still be reached. If not, the core gets event.Unreachable.
 func (l *loop) seek(s core.Seek) {
-	r, p, e := s.Record, peer.ID(s.Record.Peer), forInquiry // links may send word of many: queries' dials do not wait
+	look := l.n.lookOnWord
 	if s.Lost {
-		l.n.parted.note(p, time.Now())
-		e = forQuery
+		l.n.parted.note(peer.ID(s.Record.Peer), time.Now())
+		look = l.n.lookForLost
 	}
 	l.n.tasks.Run(func() {
-		ctx, cancel := context.WithTimeout(l.n.ctx, lostTime)
-		defer cancel()
-		look := func() error {
-			links.Forgive(l.n.host, p)
-			return l.n.reach(ctx, r, e)
-		}
-		pause(ctx, links.Turn(l.n.host.ID(), p)) // the peer may dial this node, too
-		if gone(ctx, look) && l.n.ctx.Err() == nil {
-			l.n.in.Result(l.n.ctx, event.Unreachable{Peer: r.Peer})
+		if look(s.Record) && l.n.ctx.Err() == nil {
+			l.n.in.Result(l.n.ctx, event.Unreachable{Peer: s.Record.Peer})
 		}
 	})
+}
+
+// lookForLost reports whether a peer whose link was lost is gone.
+func (n *Node) lookForLost(r wire.Record) bool {
+	ctx, cancel := context.WithTimeout(n.ctx, lostTime)
+	defer cancel()
+	p := peer.ID(r.Peer)
+	pause(ctx, links.Turn(n.host.ID(), p)) // the peer may dial this node, too
+	return gone(ctx, func() error {
+		links.Forgive(n.host, p)
+		return n.reach(ctx, r, forQuery)
+	})
+}
+
+// lookOnWord reports whether a peer is gone of which a link says so. Links may send word of many peers at a time, so
+// the look waits until a dial has its turn, for as long as nobody else's word makes the core look again.
+func (n *Node) lookOnWord(r wire.Record) bool {
+	ctx, cancel := context.WithTimeout(n.ctx, agenda.Seldom)
+	defer cancel()
+	var err error
+	retry(ctx, every(lostTime), func() bool {
+		err = n.reach(ctx, r, forWord)
+		return !errors.Is(err, errFull)
+	})
+	return err != nil && !errors.Is(err, errFull)
 }
 
 // gone reports whether a peer takes no connection that lasts. reach makes a connection, or finds one. gone returns soon

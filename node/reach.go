@@ -54,12 +54,16 @@ const (
 // dialsAtOnce is the largest number of dials under way at a time, by the kind of turn.
 var dialsAtOnce = [...]int{ownTurns: 8, upkeepTurns: 2, otherTurns: 4}
 
+// Principals for what others say by the way. Neither takes the places that the other or this node needs.
+var ofWords, ofHints = admission.Principal{Peer: "words"}, admission.Principal{Peer: "hints"}
+
 var (
 	forCaller  = errand{turns: ownTurns, within: streams.OpenTime}
 	forQuery   = errand{turns: ownTurns, within: dialTime, questionsOnly: true}
 	forLink    = errand{turns: upkeepTurns, within: dialTime}
 	forInquiry = errand{turns: upkeepTurns, within: dialTime, questionsOnly: true}
-	forHint    = errand{turns: upkeepTurns, within: dialTime, private: true, owner: admission.Principal{Group: "hints"}}
+	forWord    = errand{turns: upkeepTurns, within: lostTime, questionsOnly: true, owner: ofWords}
+	forHint    = errand{turns: upkeepTurns, within: dialTime, private: true, owner: ofHints}
 )
 
 // errandOf returns the purpose of a query's question: the caller's query, or a search for another peer.
