@@ -42,8 +42,7 @@ func newApt(m *Mirror, _ []*url.URL) adapter {
 
 // describe passes packages without a known hash through; the archive's other files are kept.
 func (a *apt) describe(q *request) error {
-	q.learn = a.learn
-	q.known = func() (record, bool) { return a.known(q) }
+	q.learn, q.known = a.learn, func() (record, bool) { return a.known(q) }
 	if strings.HasSuffix(q.path, ".deb") && !strings.Contains("/"+q.path, "/dists/") {
 		q.fresh = unkept
 	}
@@ -52,13 +51,11 @@ func (a *apt) describe(q *request) error {
 
 // known returns the hash of an index or a package. The first request for a package waits until all indexes are read.
 func (a *apt) known(q *request) (rec record, ok bool) {
-	plain, err := url.PathUnescape(q.path)
+	plain, _ := url.PathUnescape(q.path) // requestTo has read it
 	_, digits, byHash := strings.Cut(plain, "/by-hash/SHA256/")
-	switch {
-	case err != nil:
+	switch sum, err := plainSum(digits); {
 	case byHash:
-		rec.Sum, err = plainSum(digits)
-		ok = err == nil
+		rec.Sum, ok = sum, err == nil
 		context.AfterFunc(q.r.Context(), a.readLater)
 	case strings.HasSuffix(plain, "deb"):
 		a.read()

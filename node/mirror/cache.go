@@ -20,10 +20,7 @@ import (
 )
 
 // The folder of a cache's files, and its lock. A file's name is its sum; until it is whole, a dot and digits follow.
-const (
-	filesFolder = "whole"
-	lockName    = "lock"
-)
+const filesFolder, lockName = "whole", "lock"
 
 // maxContents bounds the number of files: a small one takes a block of the disk.
 const maxContents = 1 << 18
@@ -96,8 +93,7 @@ func (c *cache) load() error {
 	c.withdraw(left...)
 	slices.SortFunc(all, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
 	for _, info := range all {
-		sum, _ := ParseSum(info.Name())
-		c.enter(sum, &cached{size: info.Size()})
+		c.enter(Sum(info.Name()), &cached{size: info.Size()})
 	}
 	return nil
 }

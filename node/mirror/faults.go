@@ -17,7 +17,7 @@ func (f *fault) Error() string { return "mirror: " + f.text }
 // bad makes a kind of error with the status for an origin or peer at fault.
 func bad(reason, text string) *fault { return &fault{reason, http.StatusBadGateway, text} }
 
-// The errors of sources of bytes.
+// The errors of sources of bytes, of peers' answers, and of this mirror.
 var (
 	errSilent = bad("silent", "the peer does not answer any more")
 	errSlow   = bad("slow", "the peer sends too slowly")
@@ -28,18 +28,11 @@ var (
 	errLied   = bad("lied", "what peers gave was wrong")
 	errFound  = bad("found", "another brings it")
 	errLeft   = bad("left", "nobody waits for it any more")
-)
 
-// The errors of peers' answers.
-var (
 	errBusy   = &fault{"busy", http.StatusServiceUnavailable, "the peer has no room for another"}
 	errBehind = &fault{"behind", http.StatusConflict, "the peer waits for this one, or for another like it"}
 	errLacks  = &fault{"lacks", http.StatusNotFound, "the peer does not have it"}
-)
 
-// The errors of this mirror.
-var (
-	errClosed   = bad("closed", "closed")
 	errDisk     = bad("disk", "the cache takes no more")
 	errShare    = bad("share", "peers send more than may come before its hash is known to be right")
 	errRegistry = &fault{"registry", http.StatusNotFound, "not one of the registries that are configured"}

@@ -249,6 +249,8 @@ func (f *flight) later(p *source) bool {
 func (f *flight) fail(p *source, err error) {
 	what, behind := "origin", errors.Is(err, errBehind)
 	switch {
+	case errors.Is(err, errDisk):
+		what, f.fatal = "disk", err
 	case p.ID == "":
 		// while no byte is here, the client may ask again; of another size than peers said the origin's is right
 		if errors.As(err, new(*originError)) || errors.Is(err, errSize) || f.there == 0 || !f.later(p) {
@@ -270,9 +272,6 @@ func (f *flight) fail(p *source, err error) {
 		f.m.metrics.failures.WithLabelValues(kind(err).reason).Inc()
 	}
 	f.tally.Tried = append(f.tally.Tried, what+": "+err.Error())
-	if errors.Is(err, errDisk) {
-		f.fatal = err
-	}
 }
 
 // blame blames the peers that claimed to have the content whole and gave a part of it. It blames the content, too: for a
@@ -297,7 +296,11 @@ func (f *flight) take(ctx context.Context, p *source, s *span) (err error) {
 	f.mu.Unlock()
 	var resp *http.Response
 	if p.ID == "" {
-		resp, err = f.m.askOrigin(ctx, f.want.origin, want)
+		req := f.want.origin.Clone(ctx)
+		if want.begin > 0 || want.end >= 0 {
+			req.Header.Set("Range", want.header())
+		}
+		resp, err = f.m.do(f.m.web.Do, req)
 	} else { // once it has a stream, it can be silent
 		resp, err = f.ask(ctx, p.ID, &want, func() { f.news(func(now time.Time) { p.moved = now }) })
 	}

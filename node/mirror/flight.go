@@ -73,7 +73,7 @@ func (m *Mirror) join(sum Sum, want named) *flight {
 	f.ctx, f.cancel = context.WithCancel(m.ctx)
 	m.flights[sum] = f
 	if !m.tasks.Run(f.run) {
-		f.over, f.err = true, errClosed
+		f.over, f.err = true, m.ctx.Err()
 	}
 	return f
 }
@@ -111,11 +111,7 @@ func (f *flight) run() {
 	defer f.leave()
 	defer f.cancel()
 	err := f.fill()
-	why := "peers have it"
-	if f.tally.FromOrigin > 0 && f.tally.FromPeers == 0 {
-		why = "no peer gave it"
-	}
-	f.m.ended(f.tally, f.begun, why, err)
+	f.m.ended(f.tally, f.begun, err)
 	f.m.mu.Lock()
 	delete(f.m.flights, f.sum)
 	f.m.mu.Unlock()
@@ -278,24 +274,18 @@ type reader struct {
 
 // Read waits for the next bytes.
 func (r *reader) Read(p []byte) (n int, err error) {
-	err = r.f.until(r.ctx, r.f.come, func() (bool, error) {
-		n, err = r.read(p)
-		return n > 0, err
-	})
-	return n, err
-}
-
-// read reads the bytes that may be read now. f.mu is held.
-func (r *reader) read(p []byte) (int, error) {
 	at, _ := r.Seek(0, io.SeekCurrent) // cannot fail
-	switch ready := r.f.ready(); {
-	case r.f.err != nil:
-		return 0, r.f.err
-	case at >= r.Size():
-		return 0, io.EOF
-	case ready <= at:
-		return 0, nil
-	default:
-		return r.SectionReader.Read(p[:min(int64(len(p)), ready-at)])
-	}
+	return n, r.f.until(r.ctx, r.f.come, func() (bool, error) {
+		switch ready := r.f.ready(); {
+		case r.f.err != nil:
+			return false, r.f.err
+		case at >= r.Size():
+			return false, io.EOF
+		case ready <= at:
+			return false, nil
+		default:
+			n, err = r.SectionReader.Read(p[:min(int64(len(p)), ready-at)])
+			return true, err
+		}
+	})
 }

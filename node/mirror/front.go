@@ -7,18 +7,13 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"oras.land/oras-go/v2/registry/remote/auth"
 
 	"github.com/venn-p2p/venn/node/httpapi"
-)
-
-// Bounds of Mirror.open.
-const (
-	maxOpen  = 4096             // names
-	openTime = 10 * time.Minute // time for which a name is remembered as open to everybody, or not
 )
 
 // adapter describes a client's request: it sets where the content is and how its hash is known. Content with a hash
@@ -130,7 +125,6 @@ func (q *request) serve(rec record) error {
 			q.metrics.requests.WithLabelValues("cache").Inc()
 			q.metrics.fromCache.Add(float64(size))
 		}
-		q.log.Debug("mirror: from the cache", "name", q.name, "bytes", size)
 		return q.deliver(rec, file)
 	}
 	if q.r.Method == http.MethodHead && rec.typeOf == nil { // no fetch for a HEAD, while the origin answers
@@ -181,12 +175,8 @@ var (
 
 // only returns the headers with the given names.
 func only(all http.Header, names []string) http.Header {
-	out := make(http.Header)
-	for _, name := range names {
-		if v := all.Values(name); len(v) > 0 {
-			out[name] = v
-		}
-	}
+	out := maps.Clone(all)
+	maps.DeleteFunc(out, func(name string, _ []string) bool { return !slices.Contains(names, name) })
 	return out
 }
 

@@ -67,7 +67,7 @@ func FuzzTexts(f *testing.F) {
 		if got := mediaType([]byte(text)); got == "" || strings.ContainsAny(got, "\r\n") {
 			t.Errorf("%q: %q", text, got)
 		}
-		req, err := requestTo(base, text, "", nil)
+		req, err := requestTo(base, text, "", http.Header{})
 		if err != nil {
 			return
 		}

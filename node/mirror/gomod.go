@@ -3,7 +3,6 @@ package mirror
 import (
 	"bufio"
 	"cmp"
-	"context"
 	"io"
 	"net/http"
 	"net/url"
@@ -23,11 +22,8 @@ type gomod struct {
 	none string // patterns of modules that are not in the database
 }
 
-// Times of asking the proxy.
-const (
-	forEver  = 365 * 24 * time.Hour // time for which content that never changes is not asked for again
-	hashTime = 10 * time.Second     // longest wait for a small file
-)
+// forEver is the time for which content that never changes is not asked for again.
+const forEver = 365 * 24 * time.Hour
 
 func newGo(*Mirror, []*url.URL) adapter {
 	db, _, _ := strings.Cut(cmp.Or(os.Getenv("GOSUMDB"), "sum.golang.org"), "+") // NAME+KEY, or NAME
@@ -69,16 +65,10 @@ func (g *gomod) known(q *request) (rec record, ok bool) {
 		at := strings.Replace(strings.TrimSuffix(q.path, ".zip"), "/@v/", "@", 1) // escaped
 		files = []string{"sumdb/" + g.db + "/lookup/" + at, files[0]}
 	}
-	ctx, cancel := context.WithTimeout(q.r.Context(), hashTime)
-	defer cancel()
-	told := func(answer *http.Response) (sum Sum, _ http.Header, err error) {
-		sum, err = zipSum(answer.Body, mod)
-		return sum, nil, err
-	}
 	for _, file := range files {
-		origin, err := requestTo(q.base, file, "", nil)
+		origin, err := requestTo(q.base, file, "", http.Header{})
 		if err == nil {
-			rec, err = q.resolve(ctx, named{name: "go-sum/" + file, fresh: forEver, origin: origin, told: told})
+			rec, err = q.resolve(q.r.Context(), named{name: "go-sum/" + file, fresh: forEver, origin: origin, told: zipOf(mod)})
 		}
 		if err == nil {
 			return record{Sum: rec.Sum}, true
@@ -87,12 +77,14 @@ func (g *gomod) known(q *request) (rec record, ok bool) {
 	return record{}, false
 }
 
-// zipSum returns the sum of a module's zip: its hash stands in a line by itself, or behind the module and its version.
-func zipSum(r io.Reader, mod module.Version) (Sum, error) {
-	for lines := bufio.NewScanner(io.LimitReader(r, maxSmall)); lines.Scan(); {
-		if sum, err := goSum(strings.TrimPrefix(strings.TrimSpace(lines.Text()), mod.Path+" "+mod.Version+" ")); err == nil {
-			return sum, nil
+// zipOf reads the sum of a module's zip: its hash stands in a line by itself, or behind the module and its version.
+func zipOf(mod module.Version) func(*http.Response) (Sum, http.Header, error) {
+	return func(answer *http.Response) (Sum, http.Header, error) {
+		for lines := bufio.NewScanner(io.LimitReader(answer.Body, maxSmall)); lines.Scan(); {
+			if sum, err := goSum(strings.TrimPrefix(lines.Text(), mod.Path+" "+mod.Version+" ")); err == nil {
+				return sum, nil, nil
+			}
 		}
+		return "", nil, errSum
 	}
-	return "", errSum
 }

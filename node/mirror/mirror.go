@@ -13,7 +13,6 @@ import (
 
 	"github.com/hashicorp/golang-lru/v2/expirable"
 	"github.com/libp2p/go-libp2p/core/host"
-	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/singleflight"
 
 	"github.com/venn-p2p/venn/node/httpapi"
@@ -26,12 +25,11 @@ type Config struct {
 	Host     host.Host // a node's Host, which knows how to dial holders, and whom it bars; Close leaves it open
 	Network  string    // name of the network: mirrors of another network do not speak the same protocol
 	Router   Router
-	Dir      string                // folder of the cache; one mirror uses it at a time
-	Size     int64                 // bytes that the cache may take, 16 MiB or more
-	Place    string                // location as zone/rack; equally near peers that share more of it come first
-	Upstream Upstream              // the origins
-	Log      *slog.Logger          // nil: slog.Default
-	Register prometheus.Registerer // gets the metrics until Close; nil: none
+	Dir      string       // folder of the cache; one mirror uses it at a time
+	Size     int64        // bytes that the cache may take, 16 MiB or more
+	Place    string       // location as zone/rack; equally near peers that share more of it come first
+	Upstream Upstream     // the origins
+	Log      *slog.Logger // nil: slog.Default
 
 	times times // zero: defaultTimes
 }
@@ -44,6 +42,9 @@ type Upstream struct {
 
 // LeastSize is the least size of a cache, in bytes.
 const LeastSize = 16 << 20
+
+// Peers and contents that are blamed, and names that are open to everybody or not: how many are noted, for how long.
+const maxNoted, notedTime = 4096, 10 * time.Minute
 
 // Mirror is a mirror. It is safe for concurrent use.
 type Mirror struct {
@@ -82,8 +83,8 @@ func New(cfg Config) (*Mirror, error) {
 	m := &Mirror{
 		cfg: cfg, log: cmp.Or(cfg.Log, slog.Default()), times: cmp.Or(cfg.times, defaultTimes), flights: make(map[Sum]*flight), origins: origins,
 		clients: admission.NewSlots(maxClients), served: admission.NewSlots(maxServed),
-		blamed: expirable.NewLRU[string, int](maxBlamed, nil, blameTime),
-		open:   expirable.NewLRU[string, bool](maxOpen, nil, openTime),
+		blamed: expirable.NewLRU[string, int](maxNoted, nil, notedTime),
+		open:   expirable.NewLRU[string, bool](maxNoted, nil, notedTime),
 	}
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 	m.metrics, m.web = m.newMetrics(), m.newOrigin()
@@ -125,17 +126,8 @@ func (m *Mirror) start() error {
 	if err := m.cfg.Router.Advertise(m.ctx, append(keysOf(cache.whole()), meeting.Key())...); err != nil {
 		return fmt.Errorf("mirror: %w", err)
 	}
-	if m.cfg.Register != nil {
-		if err := m.cfg.Register.Register(m.metrics.registry); err != nil {
-			m.cfg.Register = nil
-			return fmt.Errorf("mirror: metrics: %w", err)
-		}
-	}
 	return m.servePeers()
 }
-
-// tellTime bounds the time that advertising or withdrawing keys may take.
-const tellTime = 10 * time.Second
 
 // tell has the router advertise or withdraw the keys of content, and logs a failure. It works while the mirror closes,
 // too.
@@ -144,7 +136,7 @@ func (m *Mirror) tell(how func(context.Context, ...[]byte) error, sums ...Sum) {
 	if len(keys) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), tellTime)
+	ctx, cancel := context.WithTimeout(context.Background(), m.times.stuck)
 	defer cancel()
 	if err := how(ctx, keys...); err != nil {
 		m.log.Warn("mirror: peers do not learn what came or went", "sums", sums, "err", err)
@@ -171,9 +163,6 @@ func (m *Mirror) closeAll() error {
 	m.peers.CloseIdleConnections()
 	m.probes.CloseIdleConnections()
 	m.web.CloseIdleConnections()
-	if m.cfg.Register != nil {
-		m.cfg.Register.Unregister(m.metrics.registry)
-	}
 	if m.cache == nil {
 		return nil
 	}

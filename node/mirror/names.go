@@ -63,11 +63,8 @@ func (m *Mirror) recall(name string) (r record, ok bool) {
 
 // remember writes a record to the cache, and logs a failure. A crash leaves the old record or the new one.
 func (m *Mirror) remember(r record) {
-	b, err := json.Marshal(r)
-	if err == nil {
-		_, _, err = m.cache.put(r.sum(), bytes.NewReader(b), maxRecord)
-	}
-	if err != nil {
+	b, _ := json.Marshal(r) // texts and a time
+	if _, _, err := m.cache.put(r.sum(), bytes.NewReader(b), maxRecord); err != nil {
 		m.log.Warn("mirror: what was learned is not kept", "name", r.Name, "err", err)
 	}
 }
@@ -109,7 +106,7 @@ func (m *Mirror) resolve(ctx context.Context, n named) (record, error) {
 // askName asks the origin for a name, and keeps the answer. rec is the last answer, or has the name only.
 func (m *Mirror) askName(n named, rec record) (record, error) {
 	if !m.tasks.Enter() {
-		return rec, errClosed
+		return rec, m.ctx.Err()
 	}
 	defer m.tasks.Leave()
 	begun, req, by := time.Now(), n.origin.Clone(m.ctx), *m.web
@@ -143,7 +140,7 @@ func (m *Mirror) askName(n named, rec record) (record, error) {
 		rec.Header.Set("Content-Length", strconv.FormatInt(size, 10)) // a packed answer has no other
 		m.metrics.fromOrigin.Add(float64(size))
 		m.tell(m.cfg.Router.Advertise, rec.Sum)
-		m.ended(httpapi.Fetch{Name: n.name, Sum: string(rec.Sum), FromOrigin: size}, begun, "the origin alone tells it", nil)
+		m.ended(httpapi.Fetch{Name: n.name, Sum: string(rec.Sum), FromOrigin: size}, begun, nil)
 	}
 	rec.Asked = time.Now()
 	if n.learn != nil {

@@ -11,10 +11,7 @@ import (
 )
 
 // hub is the name by which clients know the registry that answers at hubHost.
-const (
-	hub     = "docker.io"
-	hubHost = "registry-1.docker.io"
-)
+const hub, hubHost = "docker.io", "registry-1.docker.io"
 
 // oci is the adapter to registries (OCI distribution): their URLs, by the names that clients use. Manifests and blobs
 // by digest come from peers, tags from the origin. The registry is named by ?ns=, as containerd writes it, or by the

@@ -136,9 +136,6 @@ func down(err error) bool {
 	return !errors.As(err, &e) || e.status >= 500 || e.status == http.StatusTooManyRequests
 }
 
-// maxErrorBody bounds the body of an error of the origin that is passed on.
-const maxErrorBody = 64 << 10
-
 // lively is the body of an origin's answer. It ends if nothing comes for a while.
 type lively struct {
 	io.ReadCloser
@@ -158,22 +155,12 @@ func (m *Mirror) do(send func(*http.Request) (*http.Response, error), req *http.
 		return nil, fmt.Errorf("mirror: the origin does not answer: %w", err)
 	}
 	resp.Body = lively{resp.Body, m.times.stuck}
-	switch status := resp.StatusCode; {
-	case status == http.StatusOK, status == http.StatusPartialContent, status/100 == 3: // 304, or a redirect not to follow
+	if s := resp.StatusCode; s == http.StatusOK || s == http.StatusPartialContent || s/100 == 3 { // 304, or a redirect not to follow
 		return resp, nil
 	}
 	defer func() { _ = resp.Body.Close() }()
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10)) // more is not passed on
 	return nil, &originError{resp.StatusCode, resp.Header, body}
-}
-
-// askOrigin sends the origin a request for a range of content.
-func (m *Mirror) askOrigin(ctx context.Context, req *http.Request, s span) (*http.Response, error) {
-	req = req.Clone(ctx)
-	if s.begin > 0 || s.end >= 0 {
-		req.Header.Set("Range", s.header())
-	}
-	return m.do(m.web.Do, req)
 }
 
 // requestTo returns a GET request for a client's path below an origin, with the headers of the client's request that

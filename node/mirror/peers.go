@@ -33,9 +33,7 @@ const ProtocolID protocol.ID = "/venn/mirror/1.0.0"
 const headerState = "Venn-State"
 
 const (
-	maxBlame   = 6 // blame at which a peer is asked no more, for blameTime, or all peers for a content
-	blameTime  = 10 * time.Minute
-	maxBlamed  = 4096    // peers and contents whose blame is remembered
+	maxBlame   = 6       // blame at which a peer is asked no more for a while, or all peers for a content
 	maxHeaders = 8 << 10 // bytes of a head between mirrors
 	maxPlace   = 128     // bytes of a place's label
 	// maxTransfers and maxProbes cap the streams to a peer. A node's host takes 32 streams from one peer, and venn's
@@ -182,16 +180,15 @@ func (f *flight) lookDue(now time.Time) bool {
 // until a peer gives bytes or fails. Each new peer that answers becomes a source. The router may take longer to name
 // the first peer if bytes are here.
 func (f *flight) seek(ctx context.Context) {
-	m := f.m
-	most := m.times.lookup + 2*m.times.late
+	most := f.m.times.lookup + 2*f.m.times.late
 	for f.until(ctx, f.turn, func() (bool, error) {
-		now, within := time.Now(), m.times.lookup
+		now, within := time.Now(), f.m.times.lookup
 		best, s := f.next(now)
 		if best != nil || s == nil || !f.lookDue(now) {
 			return false, nil
 		}
 		if f.there > 0 {
-			within = m.times.silent
+			within = f.m.times.silent
 		}
 		f.look, f.pause = &look{began: now, until: f.in(within)}, max(busyPause, 2*f.pause)
 		return true, nil
@@ -200,8 +197,8 @@ func (f *flight) seek(ctx context.Context) {
 		within, cancel := context.WithTimeout(ctx, most)
 		var probes sync.WaitGroup
 		wait := func(within time.Duration) { f.news(func(time.Time) { l.until = f.in(within) }) }
-		first, asked := sync.OnceFunc(func() { wait(m.times.silent) }), 0
-		for p := range m.cfg.Router.Lookup(within, f.sum.Key()) {
+		first, asked := sync.OnceFunc(func() { wait(f.m.times.silent) }), 0
+		for p := range f.m.cfg.Router.Lookup(within, f.sum.Key()) {
 			named := f.named(p.ID)
 			if named == nil {
 				continue
@@ -224,7 +221,7 @@ func (f *flight) seek(ctx context.Context) {
 			l.ended, l.until, l.near = now, now, now
 			f.in(f.pause)
 		})
-		m.metrics.lookup.Observe(time.Since(l.began).Seconds())
+		f.m.metrics.lookup.Observe(time.Since(l.began).Seconds())
 	}
 }
 
@@ -281,9 +278,6 @@ func ordered(place string, all []*source) []*source {
 
 // common returns how many parts two labels such as zone/rack have in common from the beginning on.
 func common(a, b string) (n int) {
-	if a == "" || b == "" {
-		return 0
-	}
 	as, bs := strings.Split(a, "/"), strings.Split(b, "/")
 	for n < min(len(as), len(bs)) && as[n] == bs[n] {
 		n++

@@ -15,22 +15,26 @@ const maxRecent, maxTried = 32, 8
 
 // metrics are a mirror's counts.
 type metrics struct {
-	registry                                             *prometheus.Registry // exports all of them
-	fromCache, fromPeers, fromOrigin, toPeers, toClients prometheus.Counter   // bytes
-	requests, failures                                   *prometheus.CounterVec
-	seconds, lookup                                      prometheus.Histogram
+	registry           *prometheus.Registry // exports all of them
+	requests, failures *prometheus.CounterVec
+	seconds, lookup    prometheus.Histogram
+	// bytes
+	fromCache, fromPeers, fromOrigin, toPeers, toClients prometheus.Counter
 }
 
-// ended counts a fetch that is over, and logs it, with why: the reason that it went to peers or the origin.
-func (m *Mirror) ended(e httpapi.Fetch, begun time.Time, why string, err error) {
+// Metrics returns the mirror's metrics, for a registry.
+func (m *Mirror) Metrics() prometheus.Collector { return m.metrics.registry }
+
+// ended counts a fetch that is over, and logs it with the reason that it went to peers or the origin.
+func (m *Mirror) ended(e httpapi.Fetch, begun time.Time, err error) {
 	e.Ended, e.Tried = time.Now(), e.Tried[:min(len(e.Tried), maxTried)]
-	took, result := e.Ended.Sub(begun), "peers"
+	took, result, why := e.Ended.Sub(begun), "peers", "peers had it"
 	e.Took = float64(took.Microseconds()) / 1000
 	switch {
 	case err != nil:
 		result, e.Error, why = "failed", err.Error(), err.Error()
 	case e.FromOrigin > 0:
-		result = "origin"
+		result, why = "origin", "no peer gave all of it"
 	}
 	m.metrics.requests.WithLabelValues(result).Inc()
 	m.metrics.seconds.Observe(took.Seconds())

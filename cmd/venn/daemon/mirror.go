@@ -25,13 +25,13 @@ func (d *daemon) openMirror(ctx context.Context) (err error) {
 	c := d.cfg.Mirror
 	d.mirror, err = mirror.New(mirror.Config{
 		Host: d.node.Host(), Network: d.cfg.Network.Name, Router: d.claims, Dir: d.repo.Mirror(), Size: c.Size, Place: cmp.Or(d.opts.Place, c.Place),
-		Upstream: mirror.Upstream(c.Upstream), Log: d.log, Register: d.registry,
+		Upstream: mirror.Upstream(c.Upstream), Log: d.log,
 	})
 	if err != nil {
 		return err
 	}
 	d.onClose(d.mirror.Close)
-	return nil
+	return d.registry.Register(d.mirror.Metrics())
 }
 
 // nearByTCP ranks addresses as libp2p does, but private ones with TCP come first: a byte over QUIC takes 1.7 to 2.1
