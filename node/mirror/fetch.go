@@ -24,8 +24,8 @@ type times struct {
 }
 
 var defaultTimes = times{
-	lookup: 80 * time.Millisecond, silent: 400 * time.Millisecond, slow: 5 * time.Second, late: 2 * time.Second, stuck: 30 * time.Second,
-	gather: 4 * time.Millisecond, busy: 3 * time.Second,
+	lookup: 80 * time.Millisecond, silent: 400 * time.Millisecond, slow: 5 * time.Second, late: 2 * time.Second,
+	stuck: 30 * time.Second, gather: 4 * time.Millisecond, busy: 3 * time.Second,
 }
 
 const (

@@ -66,8 +66,9 @@ func (m *Mirror) join(sum Sum, want named) *flight {
 		return f
 	}
 	f := &flight{
-		m: m, sum: sum, want: want, begun: time.Now(), tally: httpapi.Fetch{Name: want.name, Sum: string(sum)}, size: -1, parts: []*span{{end: -1}}, running: sha256.New(),
-		users: 2, look: &look{ended: time.Now()}, alone: m.isBlamed(string(sum)),
+		m: m, sum: sum, want: want, begun: time.Now(), tally: httpapi.Fetch{Name: want.name, Sum: string(sum)},
+		size: -1, parts: []*span{{end: -1}}, running: sha256.New(), users: 2,
+		look: &look{ended: time.Now()}, alone: m.isBlamed(string(sum)),
 	}
 	f.come, f.turn = sync.NewCond(&f.mu), sync.NewCond(&f.mu)
 	f.ctx, f.cancel = context.WithCancel(m.ctx)
@@ -275,7 +276,7 @@ type reader struct {
 // Read waits for the next bytes.
 func (r *reader) Read(p []byte) (n int, err error) {
 	at, _ := r.Seek(0, io.SeekCurrent) // cannot fail
-	return n, r.f.until(r.ctx, r.f.come, func() (bool, error) {
+	err = r.f.until(r.ctx, r.f.come, func() (bool, error) {
 		switch ready := r.f.ready(); {
 		case r.f.err != nil:
 			return false, r.f.err
@@ -288,4 +289,5 @@ func (r *reader) Read(p []byte) (n int, err error) {
 			return true, err
 		}
 	})
+	return n, err
 }

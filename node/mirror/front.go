@@ -168,8 +168,9 @@ var (
 	conditional = []string{"Range", "If-Range", "If-None-Match", "If-Modified-Since"}
 	linked      = []string{"X-Repo-Commit", "X-Linked-Etag", "X-Linked-Size"}
 	passed      = append([]string{
-		"Content-Type", "Content-Encoding", "Content-Length", "Content-Range", "Accept-Ranges", "Etag", "Last-Modified", "Link",
-		"Retry-After", "Www-Authenticate", "Docker-Content-Digest", "Docker-Distribution-Api-Version", "X-Error-Code", "X-Error-Message",
+		"Content-Type", "Content-Encoding", "Content-Length", "Content-Range", "Accept-Ranges", "Etag", "Last-Modified",
+		"Link", "Retry-After", "Www-Authenticate", "Docker-Content-Digest", "Docker-Distribution-Api-Version",
+		"X-Error-Code", "X-Error-Message",
 	}, linked...)
 )
 

@@ -31,7 +31,7 @@ func newGo(*Mirror, []*url.URL) adapter {
 	g := &gomod{db, cmp.Or(os.Getenv("GONOSUMDB"), os.Getenv("GOPRIVATE"))}
 	return func(q *request) error {
 		q.known = func() (record, bool) { return g.known(q) }
-		if _, suffix, ok := versionOf(q.path); ok && suffix != "" || strings.Contains(q.path, "/tile/") || strings.Contains(q.path, "/lookup/") {
+		if _, _, ok := versionOf(q.path); ok || strings.Contains(q.path, "/tile/") || strings.Contains(q.path, "/lookup/") {
 			q.fresh = forEver
 		}
 		return nil

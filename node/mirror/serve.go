@@ -81,14 +81,9 @@ func asker(r *http.Request) peer.ID {
 
 // servePeer gives a peer content (GET), or this mirror's state of the content (HEAD).
 func (m *Mirror) servePeer(w http.ResponseWriter, r *http.Request) {
-	sum, err := ParseSum(strings.TrimPrefix(r.URL.Path, "/"))
-	if err == nil && sum.kind() == kindName {
-		err = errSum
-	}
-	if err == nil {
-		err = m.give(w, r, sum)
-	}
-	if err != nil {
+	if sum, err := ParseSum(strings.TrimPrefix(r.URL.Path, "/")); err != nil || sum.kind() == kindName {
+		w.WriteHeader(errSum.status)
+	} else if err := m.give(w, r, sum); err != nil {
 		w.WriteHeader(kind(err).status)
 	}
 }

@@ -82,7 +82,8 @@ func (m *Mirror) newMetrics() *metrics {
 		lookup:   histogram("venn_mirror_lookup_seconds", "Time of looks for holders."),
 	}
 	from := counters("venn_mirror_bytes_total", "Bytes of content, by where they came from: cache, peers or origin.", "from")
-	out.fromCache, out.fromPeers, out.fromOrigin = from.WithLabelValues("cache"), from.WithLabelValues("peers"), from.WithLabelValues("origin")
+	out.fromCache, out.fromPeers = from.WithLabelValues("cache"), from.WithLabelValues("peers")
+	out.fromOrigin = from.WithLabelValues("origin")
 	given := counters("venn_mirror_given_bytes_total", "Bytes given, by to whom: clients or peers.", "to")
 	out.toPeers, out.toClients = given.WithLabelValues("peers"), given.WithLabelValues("clients")
 	gauge := func(name, help string, value func(used int64, files int) float64) {
