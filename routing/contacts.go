@@ -19,7 +19,8 @@ import (
 // directory covers all, but knows too little of it, the contacts are peers that know it better.
 
 const (
-	// contactsAtOnce is the number of contacts that an Any query asks at a time, to begin with.
+	// contactsAtOnce is the number of contacts that an Any query asks at a time, to begin with. With one, a query takes 2.65
+	// messages and p99 is 1.33 s, with four 3.48 and .69 s; with two 2.94 and .88 s (scenario routing, 200 peers, origins=24).
 	contactsAtOnce = 2
 	// contactPatience is the time that a contact, or a peer asked for more contacts, may take, in multiples of HedgeAfter:
 	// mostly a connection is made first.
