@@ -21,7 +21,7 @@ import (
 // several it is the one that saves most bytes, estimated from samples. A link that holds it is asked. Only summaries of
 // nearest size are compared: keys that only the base has cost bits, and keys that it lacks cost more.
 const (
-	basesCompared = 16 // bases compared for one ask, out of directory.LookedAt entries searched
+	basesCompared = bound.Few // bases compared for one ask, out of directory.LookedAt entries searched
 	keysCompared  = bound.Few
 	// leastSaved is the share of the plain bytes that a base must save by the estimate. Coding takes the same time,
 	// however little it saves. Without it, as many bytes are sent in twice the time of a processor; with .4 they are as
