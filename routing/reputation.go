@@ -13,8 +13,8 @@ import (
 const (
 	// doubtFrom is the number of bad marks, beyond twice the good ones, that puts a referrer in doubt.
 	doubtFrom = bound.Signs
-	// alikeMisses is the number of wrong names, with none right, that makes a similar peer's answer a bad one. With twice as
-	// many, peers like us that name wrong ones are asked 112 times in 30 searches (TestPeersLikeUsThatWaste).
+	// alikeMisses is the number of wrong names, with none right, that makes a similar peer's answer a bad one. With twice
+	// as many, peers like us that name wrong ones are asked 112 times in 30 searches (TestPeersLikeUsThatWaste).
 	alikeMisses = wrongNames / 2
 )
 

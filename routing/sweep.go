@@ -105,9 +105,9 @@ func (r *Router) heldUp(q *search) bool {
 func (r *Router) holdsUp(q *search, c *candidate) bool { return r.now < c.since+r.patience(q, c) }
 
 // patience returns the time that the plan waits for the answer of a candidate. It is short for a candidate that failed
-// recently: a hundredth of the time since it was asked then, HedgeAfter at most, because a peer behind a partition may be
-// back. It is HedgeAfter for a linked peer with neither match nor name, and for a name in doubt. A search for others does not
-// wait for candidates that failed: the waits of all peers on the way would add up.
+// recently: a hundredth of the time since it was asked then, HedgeAfter at most, because a peer behind a partition may
+// be back. It is HedgeAfter for a linked peer with neither match nor name, and for a name in doubt. A search for others
+// does not wait for candidates that failed: the waits of all peers on the way would add up.
 func (r *Router) patience(q *search, c *candidate) time.Duration {
 	switch {
 	case c.standing >= suspect && q.serves != nil:

@@ -13,8 +13,8 @@ const (
 	Most = 1 << 14
 )
 
-// Headers is the part of a link's rate that may go to headers of messages. On a slow link messages wait, so that several
-// go as one.
+// Headers is the part of a link's rate that may go to headers of messages. On a slow link messages wait, so that
+// several go as one.
 const Headers = 0.01
 
 // A judgement of a peer rests on one of two numbers of signs.

@@ -10,8 +10,8 @@ import (
 )
 
 // Estimate estimates the part of our collection that each peer holds: first of every peer, from its sample. Then it
-// estimates the overlaps of peers without a sample, and then the largest overlaps again, from all parts held: one a call.
-// It reports whether any estimate changed.
+// estimates the overlaps of peers without a sample, and then the largest overlaps again, from all parts held: one a
+// call. It reports whether any estimate changed.
 func (d *Directory) Estimate() (changed bool) {
 	if d.Own().cur == nil || !d.estimate {
 		return false

@@ -117,8 +117,8 @@ func (x *Exchange) timeOut(now time.Duration) {
 const claimsUnkept = bound.Few
 
 // failed notes that a link has not brought the parts of an origin that it was asked for. It is not asked about the
-// origin for a while, from the third failure in a row on twice as long each time, up to 30 s. Otherwise a liar would keep
-// honest links from being asked.
+// origin for a while, from the third failure in a row on twice as long each time, up to 30 s. Otherwise a liar would
+// keep honest links from being asked.
 func (x *Exchange) failed(now time.Duration, l *link, e *origin) {
 	if l == nil {
 		return

@@ -55,11 +55,11 @@ const (
 )
 
 const (
-	// WellKnown is the false-positive rate at which an origin is known well: it is not dialled for more, where we hold only
-	// a part of the network.
+	// WellKnown is the false-positive rate at which an origin is known well: it is not dialled for more, where we hold
+	// only a part of the network.
 	WellKnown = 0.02
-	// fewParts is the number of parts up to which the first ask for an origin takes all that is offered. Without it, upkeep
-	// is 207 kB in place of 181; with four it is the same (scenario routing, 100 peers).
+	// fewParts is the number of parts up to which the first ask for an origin takes all that is offered. Without it,
+	// upkeep is 207 kB in place of 181; with four it is the same (scenario routing, 100 peers).
 	fewParts = 2
 )
 

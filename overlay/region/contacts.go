@@ -202,8 +202,8 @@ func (s *Region) similarContacts() (out []Contact) {
 	return out
 }
 
-// lacks returns the ranges in which the next inquiry asks for contacts: one in each wide range without a contact, and up
-// to ContactsEach wide ranges with a single contact.
+// lacks returns the ranges in which the next inquiry asks for contacts: one in each wide range without a contact, and
+// up to ContactsEach wide ranges with a single contact.
 func (s *Region) lacks() space.Bitmap {
 	depth := s.wideDepth()
 	none := s.contacts.Lacks(1, depth)

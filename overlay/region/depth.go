@@ -37,8 +37,8 @@ func (m Means) Room() float64 {
 
 const (
 	// planned is the part of the room that a range is chosen to fill. The rest is for ranges that happen to hold more
-	// origins than others: some ranges planned for 80 origins hold 100. With half of it p99 is 1.39 s in place of .88 s, and
-	// upkeep 3 % less; with .9 upkeep is 4 % more (scenario routing, 200 peers, origins=24).
+	// origins than others: some ranges planned for 80 origins hold 100. With half of it p99 is 1.39 s in place of .88 s,
+	// and upkeep 3 % less; with .9 upkeep is 4 % more (scenario routing, 200 peers, origins=24).
 	planned = 0.7
 	// wider is the part of what a range may fill that a wider one must fit into before it is chosen instead, so that
 	// depths do not go to and fro in a network whose size is near a bound.

@@ -15,7 +15,8 @@ import (
 // focusFill is the time in which the line should carry all useful parts of the focus.
 const focusFill = 45 * time.Second
 
-// usefulBytes is the number of bytes a key from which on an origin is known well: a filter of the rate exchange.WellKnown.
+// usefulBytes is the number of bytes a key from which on an origin is known well: a filter of the rate
+// exchange.WellKnown.
 var usefulBytes = -math.Log2(exchange.WellKnown) / math.Ln2 / 8
 
 // Focus fits the focus to the rates of the lines, and returns it. whole reports whether the precise range contains it.

@@ -45,7 +45,8 @@ func TestReckoned(t *testing.T) {
 	}
 }
 
-// TestEmptyRangeHoldsUpNoSecondContact: inquiries ask for contacts in empty ranges and for a few second contacts of others.
+// TestEmptyRangeHoldsUpNoSecondContact: inquiries ask for contacts in empty ranges and for a few second contacts of
+// others.
 func TestEmptyRangeHoldsUpNoSecondContact(t *testing.T) {
 	const depth = 3
 	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})

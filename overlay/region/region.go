@@ -75,8 +75,8 @@ const (
 	filledTo = 0.5
 	// maxMet caps the peers that are remembered to have our own summary, and those met while seeking.
 	maxMet = bound.Many
-	// A peer with room for fewer than littleRoom origins fetches only exchange.FewOrigins of them until it knows its range:
-	// enough for their mean sizes. It could not keep all that it would have fetched by then.
+	// A peer with room for fewer than littleRoom origins fetches only exchange.FewOrigins of them until it knows its
+	// range: enough for their mean sizes. It could not keep all that it would have fetched by then.
 	littleRoom = bound.Many
 	// Settled is the time without news after which what comes first is in: the range stands still if its depth has not
 	// changed and nobody was asked for nearer peers; the samples are in if no origin is new. Choices wait for it.
@@ -174,8 +174,8 @@ func (s *Region) Note(p space.Place, signed bool) {
 }
 
 // means returns the means for our range: memory, a number of origins, and a line that must carry the first parts of all
-// its origins within freshWithin. An origin is assumed to take the mean of those held, or what is usual while fewer than
-// exchange.FewOrigins are held. Further parts do not count. In a network small enough, a peer on a slow line knows
+// its origins within freshWithin. An origin is assumed to take the mean of those held, or what is usual while fewer
+// than exchange.FewOrigins are held. Further parts do not count. In a network small enough, a peer on a slow line knows
 // the first parts of all summaries. It asks peers that know more, or has a focus (see focus.go).
 func (s *Region) means() Means {
 	memory, line, n := s.directory.Average()

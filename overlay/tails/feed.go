@@ -16,8 +16,8 @@ import (
 // branch, or a circle. If the feeder has not brought in time what another link claims to hold, that link feeds instead.
 
 // relayAfter is the time for which a tail of another origin waits for further tails to the same link. It is also the
-// least time between two announcements of one origin's state to a link. With half a second, one of 14 peers lacks a tail a
-// minute after changes and losses have ended (TestTornTrees).
+// least time between two announcements of one origin's state to a link. With half a second, one of 14 peers lacks a
+// tail a minute after changes and losses have ended (TestTornTrees).
 const relayAfter = 400 * time.Millisecond
 
 // lateness estimates the time from the announcement of a state until its tails come: mean and mean deviation, as for
@@ -82,9 +82,9 @@ func (m *Machine) tellState(o *origin) {
 }
 
 // feederFor returns the best link to feed an origin's tails, of the links that hold at least our state. Links that we
-// feed ourselves are left out. Links that feed us already come first while each origin has the bytes of a longest tail a
-// second: a message costs more than a tail, so a few links that carry many tails each are cheaper than many. Then comes the link with the highest
-// rate for each origin that it would feed, this one included.
+// feed ourselves are left out. Links that feed us already come first while each origin has the bytes of a longest tail
+// a second: a message costs more than a tail, so a few links that carry many tails each are cheaper than many. Then
+// comes the link with the highest rate for each origin that it would feed, this one included.
 func (m *Machine) feederFor(o *origin) (best wire.PeerID, ok bool) {
 	var most offer
 	for _, l := range m.links {

@@ -7,9 +7,9 @@ import (
 	"github.com/venn-p2p/venn/overlay/agenda"
 )
 
-// A tail is paid for with linkBytes of its owner's line for each link, or with originBytes for each origin, whichever is
-// more. A tail takes some 130 bytes of a line. So tails of a line's owner take up to a third of its budget, and tails of
-// all origins up to twice the budget: a line that cannot carry all tails gets fewer, of more changes.
+// A tail is paid for with linkBytes of its owner's line for each link, or with originBytes for each origin, whichever
+// is more. A tail takes some 130 bytes of a line. So tails of a line's owner take up to a third of its budget, and
+// tails of all origins up to twice the budget: a line that cannot carry all tails gets fewer, of more changes.
 const (
 	linkBytes   = 390
 	originBytes = 65

@@ -16,8 +16,9 @@ const (
 	// connectsATime is the most new connections in one round, besides a swap and spread neighbours. With eight, their
 	// hellos take 15 kB more than the budget of a line of 256 kbit/s has (TestBudgets).
 	connectsATime = 2
-	// latestChoice is the time after the start from which new origins delay the comparison no more. With half of it, a peer
-	// on a slow line prefers a peer with a tenth of its keys to one with eight tenths (transcript neighbours).
+	// latestChoice is the time after the start from which new origins delay the comparison no more. With half of it, a
+	// peer with a tenth of our keys becomes the neighbour by overlap, and one with eight tenths does not (transcript
+	// neighbours).
 	latestChoice = 20 * time.Second
 	// auditMost is the longest time between audits, while the summary does not change.
 	auditMost = agenda.Day

@@ -81,7 +81,8 @@ func (e Entry) Value() float64 { return e.Probability / e.Cost }
 // Rank sorts candidates into the order in which to ask: rising Last, then falling value, then rising tie, then index.
 func Rank(entries []Entry) {
 	slices.SortFunc(entries, func(a, b Entry) int {
-		return cmp.Or(cmp.Compare(a.Last, b.Last), cmp.Compare(b.Value(), a.Value()), cmp.Compare(a.Tie, b.Tie), cmp.Compare(a.Index, b.Index))
+		return cmp.Or(cmp.Compare(a.Last, b.Last), cmp.Compare(b.Value(), a.Value()),
+			cmp.Compare(a.Tie, b.Tie), cmp.Compare(a.Index, b.Index))
 	})
 }
 
