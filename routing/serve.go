@@ -24,7 +24,7 @@ const (
 func newGate(work float64) *admission.Gate {
 	return admission.New(admission.Config{
 		Links:     admission.Pool{Work: work / 2, Slots: int(work * 80)},
-		Strangers: admission.Pool{Work: work / 4, Slots: int(work * 80)},
+		Strangers: admission.Pool{Work: work / 4, Slots: int(work * 66)},
 	})
 }
 
