@@ -8,12 +8,16 @@ import (
 )
 
 // Where lines are too slow for everybody's summary, each peer asks first for the summaries of a range around its own
-// place: the focus. A peer knows that range well, and asks others about the rest. Until its focus is whole, it asks for
-// no deeper parts of other origins: the peers that serve these parts could serve somebody's focus instead.
+// place: the focus. A peer knows that range well, and asks others about the rest. The half of the focus around its place
+// comes first. Until its focus is whole, it asks for no deeper parts of other origins: the peers that serve these parts
+// could serve somebody's focus instead.
 
 const (
 	// focusWeight is the factor by which parts of an origin in focus are worth more than others.
 	focusWeight = 64
+	// innerWeight is the factor by which parts of origins in the half around our own place are worth more than of the
+	// other half. Against the first part of an origin beside the focus, the inner half counts in full.
+	innerWeight = 4
 	// fastVoices is the number of peers that must claim faster lines than ours before these count: one may boast.
 	fastVoices = bound.Signs
 	// slowLinks is the number of linked peers, none of them faster, at which a peer stops waiting for a faster one.
@@ -38,15 +42,20 @@ func (x *Exchange) SetFocus(places space.Range, whole bool) {
 // beside reports whether a place is outside of the focus.
 func (f focus) beside(p space.Place) bool { return f.places.Depth() > 0 && !f.places.Contains(p) }
 
+// inner returns the half of the focus around our own place.
+func (f focus) inner(own space.Place) space.Range { return space.Around(own, f.places.Depth()+1) }
+
 // weight returns the weight of an origin's false-positive rate in planning; 0: nothing deeper is asked of it now.
 func (x *Exchange) weight(e *origin) float64 {
 	switch {
 	case x.focus.places.Depth() == 0:
 		return e.Weight()
-	case !x.focus.beside(e.place):
+	case x.focus.inner(x.origins[0].place).Contains(e.place):
 		return focusWeight * e.Weight()
+	case !x.focus.beside(e.place):
+		return focusWeight / innerWeight * e.Weight()
 	case x.focus.whole:
-		return e.Weight()
+		return e.Weight() / innerWeight
 	}
 	return 0
 }

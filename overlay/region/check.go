@@ -52,7 +52,7 @@ func (s *Region) Check() error {
 func (s *Region) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "range %v of %.0f origins, vouched %d, sharp %d, focus %d, %d visitors, asked %q\n",
-		s.Range(), s.size, s.seen.vouched, s.seen.precise, s.focus, len(s.meeting.visitors), slices.Sorted(maps.Keys(s.awaited)))
+		s.Range(), s.size, s.seen.vouched, s.seen.precise, s.focusDepth(), len(s.meeting.visitors), slices.Sorted(maps.Keys(s.awaited)))
 	for c := range s.contacts.Each() {
 		fmt.Fprintf(&b, "%q %v, %d right, %d denials, %d failed\n", c.Peer, c.Range(), c.Right, c.Denials, c.Failed)
 	}

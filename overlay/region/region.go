@@ -37,7 +37,7 @@ type Region struct {
 	place    space.Place
 	depth    int     // depth of our range; origins outside are not wanted
 	usual    int     // depth of the ranges of most linked peers, at least our own
-	focus    int     // depth of the focus, see focus.go; 0: there is none
+	carried  int     // depth of the range that sets the focus, see focus.go; 0: there is no focus
 	seen     survey  // result of the last survey of all entries
 	size     float64 // origins in the whole network, by estimate
 	nearest  []noted // the nearest places of origins heard of and not kept; at most nearestMost
