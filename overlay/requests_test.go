@@ -29,7 +29,7 @@ func TestRequestsOfSilentPeers(t *testing.T) {
 		for i := range silent {
 			p := wire.PeerID(fmt.Sprint("silent", i))
 			s.Overlay.Step(time.Second, event.LinkOpened{Peer: p})
-			for range 100 {
+			for range 200 {
 				request(p)
 			}
 		}
