@@ -23,13 +23,13 @@ func (o *Overlay) inquire(search uint64, to wire.Record, q wire.Inquiry) {
 	o.exchange.Spend(to.Peer, exchange.Cost(q))
 }
 
-// onInquiry answers an inquiry.
+// onInquiry answers an inquiry. It keeps the asker's summary first: the answer names peers that are like the asker.
 func (o *Overlay) onInquiry(now time.Duration, in event.Asked, q wire.Inquiry) {
-	if !o.answer(now, in, o.region.Answer(in.From, q)) {
-		return
-	}
 	for _, i := range q.Own[:min(len(q.Own), 1)] {
 		o.introduce(now, in.From, i)
+	}
+	if !o.answer(now, in, o.region.Answer(in.From, q)) {
+		return
 	}
 	if q.Meet != 0 {
 		o.region.Visit(now, in.From)
