@@ -155,7 +155,7 @@ func send(ctx context.Context, h host.Host, n peer.ID, id protocol.ID, msg []byt
 
 // TestStrangersLeaveHalf: k identities of k/8 address groups, each within its own limits, leave an honest stranger and
 // an honest link at least half of their finds. They take 64 MiB at most, and ten seconds after they have gone all is as
-// it was. k is 8 and 64, or VENN_STRANGERS. Without admission the stranger gets next to nothing.
+// it was. k is 8 and 96, or VENN_STRANGERS. Without admission the stranger gets next to nothing.
 func TestStrangersLeaveHalf(t *testing.T) {
 	if testing.Short() {
 		t.Skip("counts what a processor at full load leaves")
@@ -163,7 +163,7 @@ func TestStrangersLeaveHalf(t *testing.T) {
 	cases := []struct {
 		k    int
 		work float64
-	}{{8, 1}, {64, 1}, {64, 1e6}}
+	}{{8, 1}, {96, 1}, {96, 1e6}}
 	if s := os.Getenv("VENN_STRANGERS"); s != "" {
 		k, _ := strconv.Atoi(s)
 		cases = cases[:1]

@@ -24,7 +24,7 @@ type Config struct {
 // Gate admits work, and gives places. Only the methods for places are safe for concurrent use.
 type Gate struct{ links, strangers standing }
 
-// standing is what linked peers share, or strangers, in two halves: see [Principal.ways].
+// standing has the two halves that linked peers share, or strangers: see [Principal.ways].
 type standing [2]half
 
 type half struct {
