@@ -46,10 +46,13 @@ func (o *Overlay) learnRecord(now time.Duration, from wire.PeerID, r wire.Record
 	}
 }
 
-// onHelloRefused answers the hello of a peer for which there is no room. It names peers that may have room, and brings
-// our own summary: there may be nobody else. It also keeps the peer's record, so that the peer can be named to others.
+// onHelloRefused answers the hello of a peer for which there is no room. It names peers that may have room. If it knows
+// nobody to name, it brings our own summary. It also keeps the peer's record, so that the peer can be named to others.
 func (o *Overlay) onHelloRefused(now time.Duration, in event.Asked, h wire.Hello) {
-	names := wire.Names{Depth: o.region.Vouched(), Peers: o.roomy(in.From), Similar: o.region.Introduction(in.From)}
+	names := wire.Names{Depth: o.region.Vouched(), Peers: o.roomy(in.From)}
+	if len(names.Peers) == 0 {
+		names.Similar = o.region.Introduction(in.From)
+	}
 	if !o.answer(now, in, names) {
 		return
 	}

@@ -92,8 +92,8 @@ func TestRefusedLink(t *testing.T) {
 	}
 }
 
-// TestRefusalIntroduces: a refusal brings the summary of who refuses, once for each epoch. So a peer that finds no room
-// anywhere knows whom to ask.
+// TestRefusalIntroduces: a refusal that names nobody brings the summary of who refuses, once for each epoch. So a peer
+// that finds no room anywhere knows whom to ask.
 func TestRefusalIntroduces(t *testing.T) {
 	full, newcomer := alone(t, rand.New(rand.NewPCG(1, 11)), Config{Self: "full"}), alone(t, rand.New(rand.NewPCG(1, 12)), Config{})
 	hears(newcomer, "full", wire.Hello{})
