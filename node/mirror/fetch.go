@@ -301,8 +301,12 @@ func (f *flight) take(ctx context.Context, p *source, s *span) (err error) {
 			req.Header.Set("Range", want.header())
 		}
 		resp, err = f.m.do(f.m.web.Do, req)
-	} else { // once it has a stream, it can be silent
-		resp, err = f.ask(ctx, p.ID, &want, func() { f.news(func(now time.Time) { p.moved = now }) })
+	} else { // once it has a stream, or none can be had without a dial, it can be silent
+		heard := func() { f.news(func(now time.Time) { p.moved = now }) }
+		if !f.m.connected(p.ID) {
+			heard()
+		}
+		resp, err = f.ask(ctx, p.ID, &want, heard)
 	}
 	if err != nil {
 		return err

@@ -94,6 +94,10 @@ func (m *Mirror) newTransport(streams int) *http.Transport {
 	}
 }
 
+func (m *Mirror) connected(p peer.ID) bool {
+	return m.cfg.Host.Network().Connectedness(p) == network.Connected
+}
+
 // resetting is a connection on a stream. Its Close resets the stream: a plain close would wait ten seconds for a dead
 // peer to agree on the protocol.
 type resetting struct{ net.Conn }
@@ -244,7 +248,7 @@ func (f *flight) named(p peer.ID) *source {
 // calls asked when the question has a stream.
 func (f *flight) meet(ctx context.Context, p *source, asked func()) (met bool) {
 	begun := time.Now()
-	if f.m.cfg.Host.Network().Connectedness(p.ID) != network.Connected {
+	if !f.m.connected(p.ID) {
 		asked() // a peer that cannot be reached is waited for no longer than one that does not answer
 	}
 	said, err := f.probe(ctx, p.ID, f.m.times.late, asked)
