@@ -282,7 +282,8 @@ func ordered(place string, all []*source) []*source {
 
 // common returns how many parts two labels such as zone/rack have in common from the beginning on.
 func common(a, b string) (n int) {
-	as, bs := strings.Split(a, "/"), strings.Split(b, "/")
+	slash := func(r rune) bool { return r == '/' }
+	as, bs := strings.FieldsFunc(a, slash), strings.FieldsFunc(b, slash) // none for an empty label
 	for n < min(len(as), len(bs)) && as[n] == bs[n] {
 		n++
 	}

@@ -58,3 +58,15 @@ func TestRanksHaveNoCircles(t *testing.T) {
 		}
 	}
 }
+
+// TestCommonPlaces: a mirror without a label is near nobody by its label.
+func TestCommonPlaces(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"", "a", 0}, {"a/b", "a/c", 1}, {"a/b", "a/b", 2}, {"a", "b/a", 0}} {
+		if got := common(c.a, c.b); got != c.want {
+			t.Errorf("%q and %q have %d parts in common, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}
