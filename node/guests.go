@@ -27,9 +27,9 @@ type guests struct {
 // NewStream opens a stream to a peer. If need be, it connects at the addresses of the peer's newest signed record.
 func (g *guests) NewStream(ctx context.Context, p peer.ID, ids ...protocol.ID) (network.Stream, error) {
 	g.add(ids...)
-	err := g.n.reachKnown(ctx, p)
-	if err == nil && g.n.barred(p) {
-		err = streams.ErrFiltered
+	err := streams.ErrFiltered
+	if !g.n.barred(p) {
+		err = g.n.reachKnown(ctx, p)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("node: stream to %s: %w", p, err)
