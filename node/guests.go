@@ -14,7 +14,7 @@ import (
 	"github.com/venn-p2p/venn/node/internal/streams"
 )
 
-// guests is the node's host as Host returns it, and the protocols that are opened or served by it.
+// guests is the host that [Node.Host] returns. It remembers the guests: protocols that are opened or served by it.
 type guests struct {
 	host.Host
 	n *Node
@@ -62,7 +62,7 @@ func (g *guests) unlessBarred(handle network.StreamHandler) network.StreamHandle
 	}
 }
 
-// add makes protocols guests.
+// add remembers protocols as guests.
 func (g *guests) add(ids ...protocol.ID) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -380,7 +380,7 @@ func (n *Node) closeAll() error {
 // now returns the present time on the core's clock.
 func (n *Node) now() time.Duration { return time.Since(n.start) }
 
-// refuse counts a refusal, and reports the peer that caused it to pubsub, and now and then to the log for firewalls.
+// refuse counts a refusal. It blames the peer that caused it, in pubsub and, now and then, in the log for firewalls.
 func (n *Node) refuse(p peer.ID, reason string, err error) {
 	n.mesh.Blame(p)
 	silent, loud := n.counters.Blame(p, reason, time.Now())

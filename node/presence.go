@@ -73,8 +73,8 @@ func (n *Node) lookForLost(r wire.Record) bool {
 	})
 }
 
-// lookOnWord reports whether a peer is gone of which a link says so. Links may send word of many peers at a time, so
-// the look waits until a dial has its turn, for as long as nobody else's word makes the core look again.
+// lookOnWord checks a link's word that a peer is gone, and reports whether it is. Links may send word of many peers at
+// a time, so the look waits until a dial has its turn, for as long as nobody else's word makes the core look again.
 func (n *Node) lookOnWord(r wire.Record) bool {
 	ctx, cancel := context.WithTimeout(n.ctx, agenda.Seldom)
 	defer cancel()

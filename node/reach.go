@@ -54,7 +54,8 @@ const (
 // dialsAtOnce is the largest number of dials under way at a time, by the kind of turn.
 var dialsAtOnce = [...]int{ownTurns: 8, upkeepTurns: 2, otherTurns: 4}
 
-// Principals for what others say by the way. Neither takes the places that the other or this node needs.
+// Principals of dials that follow from what others say: a link's word that a peer is gone, and a hint. Neither takes
+// the places that the other or this node needs.
 var ofWords, ofHints = admission.Principal{Peer: "words"}, admission.Principal{Peer: "hints"}
 
 var (

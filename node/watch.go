@@ -135,7 +135,7 @@ type watcher struct {
 	match chan struct{}        // holds a value when there are news
 }
 
-// awaited is a key that nobody was found to have yet.
+// awaited is a key for which no holder was found yet.
 type awaited struct {
 	key     []byte
 	print   summary.Fingerprint
@@ -163,7 +163,7 @@ func (w *watcher) begin(l *loop) {
 
 func (w *watcher) end(l *loop) { delete(l.watchers, w) }
 
-// show notes that more is known of a peer; tail means that the news are its tails only.
+// show notes that the node has learned more of a peer's keys: from a tail if tail is true, else from a summary.
 func (w *watcher) show(p wire.PeerID, tail bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -175,11 +175,11 @@ func (w *watcher) show(p wire.PeerID, tail bool) {
 	}
 }
 
-// mostLooks is the largest number of checks in one turn of the loop whether a peer matches a key: they take a tenth of
-// a millisecond.
+// mostLooks is the largest number of keys that are matched with a peer in one turn of the loop. It takes 0.1 ms.
 const mostLooks = 256
 
-// due returns the keys matched by peers of which more is known. It checks at most mostLooks keys in a turn of the loop.
+// due returns the keys that match peers of which more is known. It matches at most mostLooks keys in one turn of the
+// loop.
 func (w *watcher) due(ctx context.Context) (keys [][]byte) {
 	w.mu.Lock()
 	news := w.news

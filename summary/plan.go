@@ -45,7 +45,7 @@ type layout struct {
 	sample int // part 0 covers cells 0 to sample-1 of block 0
 }
 
-// step brings a block from one level to another. Each of its parts does so for one range.
+// step refines a block from one level to another. Each of its parts refines one range.
 type step struct {
 	block    int
 	from, to int  // levels; from is unknownLevel in the first step

@@ -18,7 +18,7 @@ func decodeUint(src []byte, limit uint64) (v uint64, rest []byte, err error) {
 	return v, src[used:], nil
 }
 
-// decodeSize is decodeUint for sizes. No size is within a limit below 0.
+// decodeSize reads a size like decodeUint. With a limit below 0, every size is ErrLimit.
 func decodeSize(src []byte, limit int) (v int, rest []byte, err error) {
 	u, rest, err := decodeUint(src, uint64(max(limit, 0)))
 	if err == nil && limit < 0 {
@@ -30,7 +30,7 @@ func decodeSize(src []byte, limit int) (v int, rest []byte, err error) {
 	return int(u), rest, nil
 }
 
-// decodeCount is decodeSize for numbers of nodes. A number above the limit is ErrMalformed: no summary has as many.
+// decodeCount reads a number of nodes. Every error is ErrMalformed, above the limit, too: no summary has as many.
 func decodeCount(src []byte, limit int) (v int, rest []byte, err error) {
 	v, rest, err = decodeSize(src, limit)
 	if err != nil {

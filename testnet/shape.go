@@ -12,7 +12,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/link"
 )
 
-// shaper is an upgrader of a peer's connections that puts them on its line first, below encryption and multiplexing.
+// shaper puts a peer's connections on the peer's line, below encryption and multiplexing, and then upgrades them.
 type shaper struct {
 	transport.Upgrader
 	wires  *wires

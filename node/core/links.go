@@ -53,7 +53,7 @@ const Connections = 32
 
 const (
 	idleLife = 30 * time.Second // most idle time of a link, or of a connection made, that nothing needs
-	// Most idle time of a connection that serves only questions: its other end cannot refuse it
+	// questionLife replaces idleLife for a connection that serves only questions: its other end cannot refuse it.
 	questionLife = 2 * time.Second
 	freshLife    = 500 * time.Millisecond // time that a new connection has to be used for the first time
 	leastStay    = 2 * time.Second        // least age of a taken link that gives way to a newcomer
@@ -236,10 +236,10 @@ func (t *Links[P]) Dialed(p P, success bool, now time.Duration) (evict Evicted[P
 	return evict
 }
 
-// evicted returns the connection or link that gives way to a new connection to p. It prefers the least worthy
-// connection made; else a link taken that gives way to newcomers. In the other order, the peer would make ever more
-// connections, because new links taken would replace those that gave way. If all connections came into use while p was
-// dialled, the longest unused one gives way.
+// evicted returns the connection or link that gives way to a new connection to p. The least worthy connection made goes
+// first. If none may go, a link taken goes, by the rule of yielding. In the other order, the peer would make ever more
+// connections, because new links taken would replace the links that gave way. If all connections came into use while p
+// was dialled, the least worthy connection made goes although it is in use.
 func (t *Links[P]) evicted(p P, now time.Duration) Evicted[P] {
 	if q, ok := t.least(p, now, false); ok {
 		return Evicted[P]{q, true}

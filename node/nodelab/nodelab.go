@@ -58,7 +58,7 @@ func FloodedStreams(unshared bool) (taken int) {
 }
 
 // DialsInVain returns how many of sixteen connections remain after sixteen simultaneous dials to peers that do not
-// exist. In haste, each takes a place as one that succeeds.
+// exist. If hasty is set, a failed dial takes a place, as if it had succeeded.
 func DialsInVain(hasty bool) (left int) {
 	const most = 16
 	t := core.NewLinks[peer.ID](most)

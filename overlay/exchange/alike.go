@@ -29,13 +29,13 @@ const (
 	leastSaved = 0.2
 )
 
-// base is a summary to code parts given it.
+// base is a summary that a relative run may refer to.
 type base struct {
 	of    *origin
 	p     *summary.Prefix
 	rate  float64 // false-positive rate of the parts that a link holds, too
 	apart float64 // ratio, at least 1, of the number of keys of the base and of the summary asked for
-	saves float64 // bytes, by estimate
+	saves float64 // bytes that it saves, by estimate
 }
 
 // given returns the name of a base and the number of its parts held; zero if there is no base.
@@ -53,7 +53,8 @@ func partsGiven(base, p *summary.Prefix, end int) int {
 	return 1 + sort.Search(plan.Parts()-1, func(i int) bool { return plan.ExpectedRate(i+1) <= rate })
 }
 
-// baseFor returns the base that saves most bytes of the parts of p up to end, by estimate; zero if none saves enough.
+// baseFor returns the base that saves most bytes of the parts of p up to end, by estimate; its p is nil if none saves
+// enough.
 // Only parts of a base that one of the links claims to hold count, or without links all parts held here.
 func (x *Exchange) baseFor(links []*link, e *origin, p *summary.Prefix, end int) (best base) {
 	if p == nil || p.Parts() == 0 || end <= p.Parts() || p.Header().N > directory.MaxDeltaKeys {
@@ -62,9 +63,9 @@ func (x *Exchange) baseFor(links []*link, e *origin, p *summary.Prefix, end int)
 	few := compare.FewOf(p, keysCompared)
 	n, plan := float64(p.Header().N), p.Plan()
 	end = min(end, plan.Parts())
-	before, after := plan.ExpectedRate(p.Parts()), plan.ExpectedRate(end)
+	before, after := plan.ExpectedRate(p.Parts()), plan.ExpectedRate(end) // false-positive rates
 	bytes := float64(plan.EncodedBytes(end) - plan.EncodedBytes(p.Parts()))
-	best.saves = leastSaved * bytes
+	best.saves = leastSaved * bytes // what a base must save to be chosen
 	for _, b := range x.nearestSizes(links, e, p, before) {
 		brings := bytes // bytes of the parts of p down to the base's false-positive rate
 		if b.rate > after {

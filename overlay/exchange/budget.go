@@ -42,7 +42,7 @@ func (b *budget) refill(now time.Duration) {
 	b.last = now
 }
 
-// refillAt is refill at another rate than before.
+// refillAt sets the rate, and then adds the tokens of the time since the last call.
 func (b *budget) refillAt(now time.Duration, rate float64) {
 	b.rate = rate
 	b.refill(now)
@@ -55,8 +55,8 @@ const reserve = 2 << 10
 // allows reports whether n bytes may go now.
 func (b *budget) allows(n int) bool { return b.tokens-reserve >= float64(n) }
 
-// allowsWhole is allows for a message that cannot be split. If it is larger than a burst, it goes from a full bucket
-// and is paid for afterwards.
+// allowsWhole reports whether a message of n bytes that cannot be split may go now. A message larger than a burst goes
+// from a full bucket, and is paid for afterwards.
 func (b *budget) allowsWhole(n int) bool {
 	return b.tokens-reserve >= min(float64(n), b.burst()-reserve)
 }

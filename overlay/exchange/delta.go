@@ -110,7 +110,7 @@ func (x *Exchange) makeDelta(l *link, e *origin, p *summary.Prefix, w *want, end
 	if m.first == 0 {
 		out.Envelope = e.Envelope(p)
 	}
-	if !l.out.allowsWhole(Cost(out)) {
+	if !l.out.allowsWhole(Cost(out)) { // before the run is coded, which takes long
 		return wire.Parts{}, deltaWaits
 	}
 	if out.Delta, s = x.deltas.make(x.cfg.RunRelative, m); s != deltaGoes {

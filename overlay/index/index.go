@@ -75,7 +75,7 @@ func (x *Index) Set(peer int, p *summary.Prefix) {
 	}
 }
 
-// grown reports whether p rules out all that the column rules out, and too little more to be worth a new column.
+// grown reports whether p extends the entry's prefix by so little that the column may stay as it is.
 func (e *entry) grown(p *summary.Prefix) bool {
 	old := e.prefix
 	if p.Header().Chain != old.Header().Chain || p.Parts() < old.Parts() {

@@ -228,8 +228,8 @@ func (n *Network) wait(ctx context.Context, so func() bool) error {
 	return nil
 }
 
-// enter counts an input or a message that is to be handled. When it has been handled, leave is called. By then, enter
-// has counted all that it led to.
+// enter counts an input or a message before it is handled, and leave takes it off the count afterwards. What it causes
+// meanwhile is entered before that. So the count falls to 0 only when nothing is left to handle.
 func (n *Network) enter(q strategy.QueryID) {
 	n.open.Add(1)
 	n.asks.enter(q)

@@ -18,7 +18,7 @@ var hashing = experiment{
 	figures: hashingFigures,
 }
 
-// hashScheme is one of the five ways of hashing that section 8 compares.
+// hashScheme is one of the five ways of hashing that section 8 of the paper compares.
 type hashScheme struct {
 	name   string
 	params func(m, k int) bloom.Params
@@ -60,7 +60,8 @@ func hashesFor(c int) (k int, p float64) {
 	return k, p
 }
 
-// hashingTasks returns the tasks that measure section 8's figures and compare schemes with the simulation.
+// hashingTasks returns the tasks that measure the figures of the paper's section 8 and compare hash schemes with the
+// simulation.
 func hashingTasks(s *session) []task {
 	tasks := []task{{0, func() {
 		_, p := hashesFor(8)
@@ -108,8 +109,8 @@ func (s *session) schemeRate(h hashScheme, n, m, k, filters, probes int) sample 
 	}))
 }
 
-// simulated are rates of section 8's setting, from a simulation that shares no code with our filters (standard error a
-// quarter of the tolerance). Function plainRate of the tests repeats it.
+// simulated has rates in the setting of the paper's section 8, from a simulation that shares no code with our filters
+// (standard error a quarter of the tolerance). Function plainRate of the tests repeats it.
 var simulated = []struct {
 	scheme          string
 	n               int

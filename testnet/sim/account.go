@@ -10,7 +10,7 @@ import (
 // sums are the costs of a query.
 type sums struct{ messages, bytes, probes, wasted int }
 
-// count adds to the sums an event that the peer who has caused.
+// count adds an event to the sums. who caused the event.
 func (t *tally) count(who strategy.ID, e *event) {
 	id := e.msg.Query
 	switch e.kind {

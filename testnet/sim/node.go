@@ -348,7 +348,7 @@ func (n *node) Send(to strategy.ID, m strategy.Message) {
 	n.put(&n.up, stream{peer: to, lane: laneOf(&m), wire: c.wire}, &e, m.Bytes)
 }
 
-// heldBack is the longest delay of a message that later ones overtake, or of the copy of a message.
+// heldBack is the longest time by which a reordered packet, or the copy of a duplicated message, comes late.
 const heldBack = time.Second
 
 // happens returns true with probability p.

@@ -52,7 +52,7 @@ const (
 // queued reports whether events of a kind go into the queue. The others are only counted and recorded.
 func (k kind) queued() bool { return k < handshake || k > done }
 
-// queue holds the future events by window, in the order in which they were pushed.
+// queue holds the future events. It divides time into windows, and keeps the events of each in the order of the pushes.
 type queue struct {
 	width   time.Duration // width of a window
 	now     int64         // number of the current window; 0 before the first

@@ -27,7 +27,7 @@ type Record struct {
 	Query strategy.QueryID
 }
 
-// maxTime is more than any run takes. The bytes of a text in place of a record's time are a later one.
+// maxTime bounds the times in a trace: no run takes as long. A file of text, read as a trace, has later times.
 const maxTime = 10 * MaxSession
 
 // RecordBytes is the length of a record in a trace.

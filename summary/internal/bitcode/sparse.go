@@ -74,7 +74,7 @@ func DecodeSparse(dst []uint64, src []byte, count int, size uint64, memory *[]ui
 	}
 	src = src[used:]
 	total := (count*low + 7) / 8
-	if len(src) < total || count*low%8 != 0 && src[total-1]>>(count*low%8) != 0 {
+	if len(src) < total || count*low%8 != 0 && src[total-1]>>(count*low%8) != 0 { // unused bits of the last byte are 0
 		return nil, nil, fmt.Errorf("bitcode: low bits of %d numbers: %w", count, ErrMalformed)
 	}
 	lows, mask := src, uint64(1)<<low-1

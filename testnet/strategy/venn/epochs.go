@@ -42,7 +42,7 @@ const right = 0
 
 var errSignature = errors.New("strategy: venn: wrong signature")
 
-// restart begins a session. The session numbers its requests from the one after the number returned.
+// restart begins a session. The number of the session's first request is one more than the number returned.
 func (o *origin) restart() uint64 {
 	o.sessions++
 	o.last = o.reserved
