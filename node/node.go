@@ -390,11 +390,11 @@ func (n *Node) refuse(p peer.ID, reason string, err error) {
 	if silent > 0 {
 		reason = fmt.Sprintf("%s, and %d refusals before that were not logged", reason, silent)
 	}
-	from := n.host.Peerstore().Addrs(p)
+	known := n.host.Peerstore().Addrs(p)
 	if c := n.host.Network().ConnsToPeer(p); len(c) > 0 {
 		canonicallog.LogMisbehavingPeer(p, c[0].RemoteMultiaddr(), ServiceName, err, reason)
-	} else if len(from) > 0 {
-		canonicallog.LogMisbehavingPeer(p, from[0], ServiceName, err, reason)
+	} else if len(known) > 0 {
+		canonicallog.LogMisbehavingPeer(p, known[0], ServiceName, err, reason)
 	}
 }
 

@@ -28,16 +28,16 @@ func EstimateOverlap(a, b *Prefix, confidence float64) (estimate.Overlap, error)
 		return estimate.Overlap{}, err
 	}
 	n1, n2 := float64(a.plan.N), float64(b.plan.N)
-	cuts := commonCuts(a, b)
-	if len(cuts) == 0 {
+	areas := commonAreas(a, b)
+	if len(areas) == 0 {
 		return newOverlap(n1, n2, unknownInterval(n1, n2, confidence), "nothing known"), nil
 	}
-	best := bestCut(cuts, n1, n2, min(n1, n2)/10)
+	best := bestArea(areas, n1, n2, min(n1, n2)/10)
 	e, err := best.measure(a, b, n1, n2, confidence)
 	if err != nil {
 		return estimate.Overlap{}, err
 	}
-	if better := bestCut(cuts, n1, n2, min(e.Value, n1, n2)); better != best {
+	if better := bestArea(areas, n1, n2, min(e.Value, n1, n2)); better != best {
 		best = better
 		if e, err = best.measure(a, b, n1, n2, confidence); err != nil {
 			return estimate.Overlap{}, err
@@ -79,37 +79,37 @@ func unknownInterval(n1, n2, confidence float64) estimate.Interval {
 	return estimate.Interval{Value: math.Inf(1), High: min(n1, n2), Confidence: confidence, Saturated: true}
 }
 
-// cutting is a part of a block's hash space that both of two prefixes know at a level or deeper.
-type cutting struct {
+// area is the part of a block's hash space that two prefixes both know at a level or deeper.
+type area struct {
 	block int
 	level int
 	spans []trie.Span
 	bits  uint64 // number of bits in the spans at that level
 }
 
-func (c *cutting) String() string {
+func (c *area) String() string {
 	return fmt.Sprintf("and-merge of block %d at level %d, %.3g of hash space", c.block, c.level, math.Ldexp(float64(c.bits), -c.level))
 }
 
-// commonCuts returns the cuttings of the blocks that both prefixes have begun, one for each level of a common region.
-func commonCuts(a, b *Prefix) []cutting {
-	var cuts []cutting
+// commonAreas returns the areas of the blocks that both prefixes have begun, one for each level of a common region.
+func commonAreas(a, b *Prefix) []area {
+	var areas []area
 	as, bs := a.tries, b.tries
 	for block := range min(len(as), len(bs)) {
 		regions, start := trie.Common(as[block], bs[block])
 		for _, level := range levelsOf(regions) {
-			c := cutting{block: block, level: level}
+			c := area{block: block, level: level}
 			for _, r := range regions {
 				if r.Level >= level {
 					c.add(r, start)
 				}
 			}
 			if c.align(); c.bits > 0 {
-				cuts = append(cuts, c)
+				areas = append(areas, c)
 			}
 		}
 	}
-	return cuts
+	return areas
 }
 
 // levelsOf returns the levels of regions, each once, in order.
@@ -123,7 +123,7 @@ func levelsOf(regions []trie.Region) []int {
 }
 
 // add appends a region of cells of a start level to the spans, in units of 2^-63 of hash space.
-func (c *cutting) add(r trie.Region, start uint8) {
+func (c *area) add(r trie.Region, start uint8) {
 	begin, end := uint64(r.Begin)<<(63-start), uint64(r.End)<<(63-start) // 2^-63, so that the end fits
 	if n := len(c.spans); n > 0 && c.spans[n-1].End == begin {
 		c.spans[n-1].End = end
@@ -133,7 +133,7 @@ func (c *cutting) add(r trie.Region, start uint8) {
 }
 
 // align rounds each span inwards to whole nodes of the level, in units of one node, and adds up their number in bits.
-func (c *cutting) align() {
+func (c *area) align() {
 	unit := 63 - c.level
 	for i, s := range c.spans {
 		begin := (s.Begin + 1<<unit - 1) >> unit
@@ -143,37 +143,37 @@ func (c *cutting) align() {
 	}
 }
 
-// bestCut returns the cutting of least variance if the intersection has c keys.
-func bestCut(cuts []cutting, n1, n2, c float64) *cutting {
-	best, least := &cuts[0], math.Inf(1)
-	for i := range cuts {
-		if d := cuts[i].deviation(n1, n2, c); d < least {
-			best, least = &cuts[i], d
+// bestArea returns the area of least variance if the intersection has c keys.
+func bestArea(areas []area, n1, n2, c float64) *area {
+	best, least := &areas[0], math.Inf(1)
+	for i := range areas {
+		if d := areas[i].deviation(n1, n2, c); d < least {
+			best, least = &areas[i], d
 		}
 	}
 	return best
 }
 
 // array describes the filter whose bits are counted.
-func (c *cutting) array() estimate.Array {
+func (c *area) array() estimate.Array {
 	return estimate.Array{Bits: 1 << c.level, Sample: c.bits}
 }
 
 // measure counts the ones of both sides and of their AND, and estimates the intersection from them.
-func (c *cutting) measure(a, b *Prefix, n1, n2 float64, confidence float64) (estimated, error) {
+func (c *area) measure(a, b *Prefix, n1, n2 float64, confidence float64) (estimated, error) {
 	i, err := c.array().EstimateIntersection(c.count(a.tries[c.block], b.tries[c.block]), n1, n2, confidence)
 	return estimated{i, func(n12 float64) float64 { return c.deviation(n1, n2, n12) }}, err
 }
 
 // deviation returns the standard deviation of the estimate for sets of n1 and n2 keys, n12 of them common.
-func (c *cutting) deviation(n1, n2, n12 float64) float64 {
+func (c *area) deviation(n1, n2, n12 float64) float64 {
 	v := variance.Array{Bits: float64(uint64(1) << c.level), Blocks: 1, Hashes: 1, Counted: float64(c.bits)}
 	_, _, left := v.Control(variance.Loads{First: v.Load(n1), Second: v.Load(n2), Both: v.Load(n12)})
 	return math.Sqrt(left)
 }
 
 // count returns the ones of two tries and of their AND, in the spans and at the level of c.
-func (c *cutting) count(a, b *trie.Block) (counts estimate.Counts) {
+func (c *area) count(a, b *trie.Block) (counts estimate.Counts) {
 	var x, y trie.Walker
 	for _, s := range c.spans {
 		x.Reset(a, s, c.level)

@@ -16,7 +16,7 @@ func TestSampleLevel(t *testing.T) {
 				s.SampleLevel = uint8(ceilLog2(n) + depth)
 				p := must(NewPlan(n, s))
 				l := p.blocks[0]
-				c := cutting{level: int(s.SampleLevel), bits: uint64(l.sample) << (s.SampleLevel - l.start)}
+				c := area{level: int(s.SampleLevel), bits: uint64(l.sample) << (s.SampleLevel - l.start)}
 				sum[depth] += math.Log(c.deviation(float64(n), float64(n), share*float64(n))) / 12
 			}
 		}

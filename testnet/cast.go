@@ -139,10 +139,10 @@ func (v *nodes) begin(ctx context.Context, _ [][][]byte) error {
 	return nil
 }
 
-// settled is the time without new bytes of summaries after which settle waits no longer for a node.
-const settled = 5 * time.Second
+// settledAfter is the time without new bytes of summaries after which settle waits no longer for a node.
+const settledAfter = 5 * time.Second
 
-// settle waits until every peer knows every other and has learned nothing more for settled, but no longer than most.
+// settle waits until every peer knows every other and has learned nothing more for settledAfter, but no longer than most.
 func (v *nodes) settle(ctx context.Context, most time.Duration) error {
 	end := time.Now().Add(most)
 	return v.together(Spreading, func(i int) error {
@@ -155,7 +155,7 @@ func (v *nodes) settle(ctx context.Context, most time.Duration) error {
 			if b := int64(s.BytesHeld); b != held {
 				held, since = b, time.Now()
 			}
-			if s.Origins == len(v.all)-1 && time.Since(since) >= settled {
+			if s.Origins == len(v.all)-1 && time.Since(since) >= settledAfter {
 				return nil
 			}
 			if err := sleep(ctx, pollEvery); err != nil {

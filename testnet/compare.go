@@ -130,7 +130,7 @@ func (c *comparison) run(ctx context.Context, s System) (row SystemRow, err erro
 	t := &contest{of: c, stage: newStage(c.cfg, c.plan), system: s}
 	defer t.close()
 	row = SystemRow{System: s.Name, Note: s.Note, Padded: s.Padded}
-	if t.cast, err = s.open(t.stage); err != nil {
+	if t.cast, err = s.castOn(t.stage); err != nil {
 		return row, err
 	}
 	if err := t.open(ctx); err != nil {

@@ -77,8 +77,8 @@ func StrategySystem(s strategy.Strategy) System {
 	return System{Name: s.Name, Note: s.Source, Padded: true, cast: func(t *stage) (cast, error) { return t.driven(s, true) }}
 }
 
-// open returns the cast that plays the system on a stage.
-func (s *System) open(t *stage) (cast, error) {
+// castOn returns the cast that plays the system on a stage.
+func (s *System) castOn(t *stage) (cast, error) {
 	if s.cast != nil {
 		return s.cast(t)
 	}

@@ -27,7 +27,7 @@ func TestEachRequest(t *testing.T) {
 		"one line":          {in: strings.NewReader("key"), bytes: 4},
 		"two requests":      {in: strings.NewReader(full + "k\n"), bytes: len(full) + 2},
 		"read error":        {in: io.MultiReader(strings.NewReader(full+"a\nb\ncut sh"), iotest.ErrReader(broken)), bytes: len(full) + 4, want: []error{broken}},
-		"line too long":     {in: strings.NewReader(full + strings.Repeat("x", bounded.Most+1)), bytes: len(full), usage: true},
+		"line too long":     {in: strings.NewReader(full + strings.Repeat("x", bounded.MaxBytes+1)), bytes: len(full), usage: true},
 		"refused":           {in: strings.NewReader(full + full + full), fail: 1, want: []error{refused}},
 		"refused at last":   {in: strings.NewReader(full + "k\n"), fail: 2, bytes: len(full), want: []error{refused}},
 		"refused, and read": {in: io.MultiReader(strings.NewReader("k\n"), iotest.ErrReader(broken)), fail: 1, want: []error{refused}},

@@ -55,7 +55,7 @@ func writeOdd(dir string) error {
 		return err
 	}
 	for name, key := range map[string]string{
-		"nul": "a\x00b", "invalid": "\xff\xfe", "long": strings.Repeat("k", 1025), "longer": strings.Repeat("k", bounded.Most), "longest": strings.Repeat("k", bounded.Most+1),
+		"nul": "a\x00b", "invalid": "\xff\xfe", "long": strings.Repeat("k", 1025), "longer": strings.Repeat("k", bounded.MaxBytes), "longest": strings.Repeat("k", bounded.MaxBytes+1),
 		"marked": "\ufeffmarked\r",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(key+"\n"), 0o600); err != nil {

@@ -1,5 +1,5 @@
 // Package bounded reads what people and other programs wrote: small files, and lists of a line each. It reads no more
-// than Most bytes of either at once.
+// than MaxBytes of either at once.
 package bounded
 
 import (
@@ -11,11 +11,11 @@ import (
 	"os"
 )
 
-// Most is the most bytes of a small file, and of a line.
-const Most = 1 << 20
+// MaxBytes is the most bytes of a small file, and of a line.
+const MaxBytes = 1 << 20
 
-// ErrTooLong says that a file or a line has more than Most bytes.
-var ErrTooLong = fmt.Errorf("more than %d bytes", Most)
+// ErrTooLong says that a file or a line has more than MaxBytes.
+var ErrTooLong = fmt.Errorf("more than %d bytes", MaxBytes)
 
 // ReadFile reads a small file.
 func ReadFile(name string) ([]byte, error) {
@@ -24,8 +24,8 @@ func ReadFile(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, Most+1))
-	if err == nil && len(b) > Most {
+	b, err := io.ReadAll(io.LimitReader(f, MaxBytes+1))
+	if err == nil && len(b) > MaxBytes {
 		return nil, fmt.Errorf("%s: %w", name, ErrTooLong)
 	}
 	return b, err
@@ -57,7 +57,7 @@ func Lines(name string, r io.Reader, f func(number int, line []byte) error) erro
 		if number == 1 {
 			whole = bytes.TrimPrefix(whole, []byte(bom))
 		}
-		if len(whole) > Most {
+		if len(whole) > MaxBytes {
 			return At(name, number, ErrTooLong)
 		}
 		if err := f(number, whole); err != nil || last {
@@ -74,7 +74,7 @@ func appendLine(line []byte, in *bufio.Reader) ([]byte, error) {
 		switch {
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return line, err
-		case len(line) > Most+len(bom+"\r"):
+		case len(line) > MaxBytes+len(bom+"\r"):
 			return line, nil
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 func TestLines(t *testing.T) {
 	broken := errors.New("broken")
-	long := strings.Repeat("x", Most)
+	long := strings.Repeat("x", MaxBytes)
 	for name, c := range map[string]struct {
 		in   io.Reader
 		want []string
@@ -52,7 +52,7 @@ func TestLines(t *testing.T) {
 
 func TestReadFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "f")
-	for size, fine := range map[int]bool{0: true, Most: true, Most + 1: false} {
+	for size, fine := range map[int]bool{0: true, MaxBytes: true, MaxBytes + 1: false} {
 		if err := os.WriteFile(name, make([]byte, size), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -15,9 +15,9 @@ func (x *Exchange) Round(now time.Duration, short func() bool) {
 	x.equals = x.fastest()
 	x.planAsks(now, short)
 	ownTo, own := x.announceOwn(now)
-	n, first := len(x.links), 0 // first: the last urgency that does not wait for the first copy of our own summary
+	n, atOnce := len(x.links), 0 // atOnce: the last urgency that does not wait for the first copy of our own summary
 	if x.equals {
-		first = 1
+		atOnce = 1
 	}
 	for k := range n {
 		l := x.links[(x.turn+k)%n]
@@ -33,7 +33,7 @@ func (x *Exchange) Round(now time.Duration, short func() bool) {
 			items = append(items, x.announcements(now, l)...)
 		}
 		x.sendCatalogue(l, items)
-		x.serve(l, 0, first)
+		x.serve(l, 0, atOnce)
 	}
 	for k := range n {
 		if l := x.links[(x.turn+k)%n]; l.Heard && x.equals {

@@ -85,7 +85,7 @@ func (w *watch) sent(e *event) {
 
 // kindOf returns the kind of a message for upkeep.
 func kindOf(m strategy.Message) string {
-	if b, ok := m.Body.(strategy.Named); ok {
+	if b, ok := m.Body.(strategy.Kinded); ok {
 		return b.Kind()
 	}
 	return otherKind

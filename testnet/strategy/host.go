@@ -44,16 +44,16 @@ type Host interface {
 
 // Message is a message from one peer to another.
 type Message struct {
-	// Body is of the strategy's own type; for upkeep it is a Named. It must not be changed once sent, because sender
+	// Body is of the strategy's own type; for upkeep it is a Kinded. It must not be changed once sent, because sender
 	// and receiver share it.
 	Body  any
 	Bytes int     // bytes on the wire, with framing
 	Query QueryID // query that the message is for; 0: upkeep
 }
 
-// Named is the Body of a message for upkeep that names its kind in published tables. The name must stay when the
+// Kinded is the Body of a message for upkeep that names its kind in published tables. The name must stay when the
 // type is renamed. Messages for upkeep with other bodies have the kind "other".
-type Named interface {
+type Kinded interface {
 	Kind() string
 }
 

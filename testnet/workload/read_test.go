@@ -64,7 +64,7 @@ func TestBadTables(t *testing.T) {
 		{"same name", "# peers: a b a\n", ErrDuplicate, `d.tsv:1: duplicate peer name "a"`},
 		{"empty collection", line(hashA, "x", "1", "0"), ErrEmpty, `d.tsv: empty collection: peer "b" holds no file`},
 		{"too many keys", line(hashA, "x", "1125899906842624", "0,1"), ErrLimit, "choose larger chunks"},
-		{"long line", "#" + strings.Repeat("x", bounded.Most), ErrMalformed, "d.tsv:1: more than 1048576 bytes"},
+		{"long line", "#" + strings.Repeat("x", bounded.MaxBytes), ErrMalformed, "d.tsv:1: more than 1048576 bytes"},
 	} {
 		t.Run(c.name, func(t *testing.T) { refused(t, write(t, "d.tsv", c.text), c.is, c.says) })
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // teller tells the neighbours, by a message T, which keys lie behind its peer, and holds the neighbours' messages.
-type teller[T strategy.Named] struct {
+type teller[T strategy.Kinded] struct {
 	host      strategy.Host
 	walk      walk
 	allowance upkeep.Allowance
@@ -17,7 +17,7 @@ type teller[T strategy.Named] struct {
 	due       bool              // an update is planned
 }
 
-func newTeller[T strategy.Named](h strategy.Host, w strategy.World, first T) teller[T] {
+func newTeller[T strategy.Kinded](h strategy.Host, w strategy.World, first T) teller[T] {
 	return teller[T]{
 		host: h, walk: newWalk(h, w), allowance: upkeep.Allowance{Rate: w.Params.Of(strategy.Upkeep)},
 		told: first, heard: map[strategy.ID]T{},

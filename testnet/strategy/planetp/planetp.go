@@ -281,7 +281,7 @@ func (p *peer) partner() (strategy.ID, bool) {
 	})
 }
 
-func (p *peer) send(to strategy.ID, body strategy.Named, bytes int) {
+func (p *peer) send(to strategy.ID, body strategy.Kinded, bytes int) {
 	p.allowance.Spend(bytes)
 	p.host.Send(to, strategy.Message{Body: body, Bytes: bytes})
 }

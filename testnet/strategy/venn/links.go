@@ -145,7 +145,7 @@ const (
 )
 
 // pubsub sends a message of pubsub's own. It counts against the peer's budget.
-func (v *node) pubsub(now time.Duration, to strategy.ID, body strategy.Named, bytes int) {
+func (v *node) pubsub(now time.Duration, to strategy.ID, body strategy.Kinded, bytes int) {
 	v.send(to, body, bytes, 0)
 	v.step(now, event.Charged{Peer: peerID(to), Bytes: bytes - strategy.Overhead})
 }

@@ -289,7 +289,7 @@ func (v *node) do(now time.Duration, e event.Effect) {
 	}
 }
 
-func (v *node) send(to strategy.ID, body strategy.Named, bytes int, q strategy.QueryID) {
+func (v *node) send(to strategy.ID, body strategy.Kinded, bytes int, q strategy.QueryID) {
 	v.use(to, body, false)
 	v.host.Send(to, strategy.Message{Body: body, Bytes: bytes, Query: q})
 }
