@@ -30,7 +30,7 @@ func (n *Node) receiveNames(s *streams.Stream, id protocol.ID) (names wire.Names
 	for i := range names.Peers {
 		n.verifyOutside(names.Peers[i].Record)
 	}
-	for _, p := range names.Similar {
+	for _, p := range names.Introductions {
 		_, _ = n.cfg.headers.Header(p.Envelope)
 	}
 	return names, err

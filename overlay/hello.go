@@ -51,12 +51,12 @@ func (o *Overlay) learnRecord(now time.Duration, from wire.PeerID, r wire.Record
 func (o *Overlay) onHelloRefused(now time.Duration, in event.Asked, h wire.Hello) {
 	names := wire.Names{Depth: o.region.Vouched(), Peers: o.roomy(in.From)}
 	if len(names.Peers) == 0 {
-		names.Similar = o.region.Introduction(in.From)
+		names.Introductions = o.region.Introduction(in.From)
 	}
 	if !o.answer(now, in, names) {
 		return
 	}
-	if names.Similar != nil {
+	if names.Introductions != nil {
 		o.region.Introduced(in.From)
 	}
 	for _, r := range h.Records[:min(len(h.Records), 1)] {

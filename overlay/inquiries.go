@@ -69,7 +69,7 @@ func (o *Overlay) learnNames(now time.Duration, from wire.PeerID, names wire.Nam
 	for _, n := range names.Peers[:min(len(names.Peers), wire.MaxNamed)] {
 		o.region.Learned(o.learnPeer(now, from, n))
 	}
-	for _, i := range names.Similar[:min(len(names.Similar), wire.MaxSimilar)] {
+	for _, i := range names.Introductions[:min(len(names.Introductions), wire.MaxIntroduced)] {
 		if o.introduce(now, from, i) {
 			o.region.Learned(region.OneAlike)
 		}

@@ -106,7 +106,7 @@ func TestFirstVisitMeets(t *testing.T) {
 		return wire.Names{}
 	}
 	visit("early")
-	if names := visit("late"); len(names.Similar) != 1 || string(names.Similar[0].Record) != "early" {
-		t.Errorf("introduced to %+v, want the earlier visitor", names.Similar)
+	if names := visit("late"); len(names.Introductions) != 1 || string(names.Introductions[0].Record) != "early" {
+		t.Errorf("introduced to %+v, want the earlier visitor", names.Introductions)
 	}
 }

@@ -104,8 +104,8 @@ func TestRefusalIntroduces(t *testing.T) {
 			step(t, full, now, event.Published{Stream: own.Stream, Envelope: own.Envelope, Record: own.Record})
 		}
 		names := refusal(t, full, now, "self", wire.Hello{})
-		if got := len(names.Similar) == 1; got != brings {
-			t.Fatalf("refusal %d brings %d summaries, want one: %v", i, len(names.Similar), brings)
+		if got := len(names.Introductions) == 1; got != brings {
+			t.Fatalf("refusal %d brings %d summaries, want one: %v", i, len(names.Introductions), brings)
 		}
 		step(t, newcomer, now, event.LinkRefused{Peer: "full", Names: names})
 		if e := newcomer.directory.Lookup("full"); e.Held() == nil || !e.Held().Contains(2) || e.Record().Envelope == nil {

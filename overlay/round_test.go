@@ -52,7 +52,7 @@ func introductionBytes(all []wire.Parts) (n int) {
 // most are the most bytes that a round may take on the wire, by what it carries.
 func (r *round) most() (asked, answer int) {
 	asked = inquiryFields + len(r.inquiry.Lacks) + knownOrigin*len(r.inquiry.Known) + introductionBytes(r.inquiry.Own)
-	answer = namesFields + introductionBytes(r.names.Similar)
+	answer = namesFields + introductionBytes(r.names.Introductions)
 	for _, p := range r.names.Peers {
 		answer += len(p.Record.Envelope) + elementFields
 	}
@@ -102,11 +102,11 @@ func TestBytesOfRounds(t *testing.T) {
 	}
 	named, samples := 0, 0
 	for _, r := range *all {
-		named += len(r.names.Similar)
-		samples += introductionBytes(r.names.Similar)
+		named += len(r.names.Introductions)
+		samples += introductionBytes(r.names.Introductions)
 	}
 	sample := float64(samples) / float64(max(1, named)) // with header and record
-	found, bytes := mean(*all, func(r *round) bool { return len(r.names.Similar) > 0 })
+	found, bytes := mean(*all, func(r *round) bool { return len(r.names.Introductions) > 0 })
 	t.Logf("%d rounds that find somebody take %.0f bytes each, and name %d, each with a sample of %.0f bytes", found, bytes, named, sample)
 	if found < peers || named < peers*alike/2 {
 		t.Errorf("only %d rounds found %d", found, named)
@@ -130,8 +130,8 @@ func TestBytesOfRounds(t *testing.T) {
 	}
 	t.Logf("at rest %d rounds of gossip take %.0f bytes each, and %d lookups %.0f", gossip, idle, lookups, with)
 	for _, r := range *all {
-		if len(r.names.Similar) > 0 {
-			t.Errorf("an asker that knows all of its like hears of %d", len(r.names.Similar))
+		if len(r.names.Introductions) > 0 {
+			t.Errorf("an asker that knows all of its like hears of %d", len(r.names.Introductions))
 		}
 	}
 }

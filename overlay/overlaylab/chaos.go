@@ -326,7 +326,7 @@ func (c *Chaos) names() wire.Names {
 		n.Peers = append(n.Peers, wire.Named{Record: c.record(), Depth: c.depth()})
 	}
 	for range c.n(4) {
-		n.Similar = append(n.Similar, c.introduction())
+		n.Introductions = append(n.Introductions, c.introduction())
 	}
 	return n
 }

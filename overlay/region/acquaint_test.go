@@ -49,7 +49,7 @@ func knows(t *testing.T, o *world, fps []summary.Fingerprint, name string, origi
 			t.Fatal(err)
 		}
 		o.ask("friend")
-		step(t, o, 0, event.Answered{Ask: event.Ask{To: wire.Record{Peer: "friend"}}, Answer: wire.Names{Similar: []wire.Parts{{Envelope: s.Envelope, Record: s.Record, Run: run}}}})
+		step(t, o, 0, event.Answered{Ask: event.Ask{To: wire.Record{Peer: "friend"}}, Answer: wire.Names{Introductions: []wire.Parts{{Envelope: s.Envelope, Record: s.Record, Run: run}}}})
 	}
 }
 

@@ -41,7 +41,7 @@ func (s *Region) Answer(from wire.PeerID, q wire.Inquiry) wire.Names {
 		out.Peers = append(out.Peers, s.nearerThanWe(q.Meet, from)...)
 	}
 	out.Peers = append(out.Peers, s.namesOf(q, from, wire.MaxNamed-len(out.Peers))...)
-	out.Similar = s.alike(from, q, known)
+	out.Introductions = s.alike(from, q, known)
 	return out
 }
 

@@ -69,5 +69,5 @@ func mostAlike(asker space.Place, all []likeness) []likeness {
 	slices.SortFunc(all, func(a, b likeness) int {
 		return cmp.Or(cmp.Compare(b.overlap, a.overlap), cmp.Compare(asker.Distance(a.place), asker.Distance(b.place)))
 	})
-	return all[:min(len(all), wire.MaxSimilar)]
+	return all[:min(len(all), wire.MaxIntroduced)]
 }

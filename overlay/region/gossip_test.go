@@ -71,7 +71,7 @@ func TestGossipFinds(t *testing.T) {
 				}
 			}
 			named := mostAlike(space.Place(p), all)
-			if len(named) > wire.MaxSimilar {
+			if len(named) > wire.MaxIntroduced {
 				t.Fatalf("%d named", len(named))
 			}
 			for _, l := range named {

@@ -57,16 +57,16 @@ func TestVisitorsMeet(t *testing.T) {
 	}
 	o.pass()
 	names := visit(t, o, 2*time.Second, "late", interest, place)
-	if len(names.Similar) != 1 || string(names.Similar[0].Record) != "early" {
-		t.Errorf("introduced to %+v, want the one alike", names.Similar)
+	if len(names.Introductions) != 1 || string(names.Introductions[0].Record) != "early" {
+		t.Errorf("introduced to %+v, want the one alike", names.Introductions)
 	}
-	if names := visit(t, o, 2*time.Second, "late", interest, 0); len(names.Similar) != 0 {
-		t.Errorf("who looks up no place is introduced to visitors: %+v", names.Similar)
+	if names := visit(t, o, 2*time.Second, "late", interest, 0); len(names.Introductions) != 0 {
+		t.Errorf("who looks up no place is introduced to visitors: %+v", names.Introductions)
 	}
 	o.directory.Remove(o.directory.Lookup("late").Index())
 	o.pass()
-	if names := visit(t, o, 2*time.Second+2*time.Hour, "later", interest, place); len(names.Similar) != 0 {
-		t.Errorf("visitors are remembered for ever: %+v", names.Similar)
+	if names := visit(t, o, 2*time.Second+2*time.Hour, "later", interest, place); len(names.Introductions) != 0 {
+		t.Errorf("visitors are remembered for ever: %+v", names.Introductions)
 	}
 	for i := range 2 * maxVisitors {
 		visit(t, o, 3*time.Hour+time.Duration(i)*time.Second, wire.PeerID(fmt.Sprint("crowd", i)), interest, place)
@@ -94,8 +94,8 @@ func TestHugeSample(t *testing.T) {
 	}
 	late := sign("late", interest)
 	names := visitOf(t, o, 2*time.Second, late, late.Stream.Parts(), 1<<60) // samples are compared as deep as it is known
-	if len(names.Similar) != 1 || string(names.Similar[0].Record) != "early" {
-		for _, i := range names.Similar {
+	if len(names.Introductions) != 1 || string(names.Introductions[0].Record) != "early" {
+		for _, i := range names.Introductions {
 			t.Errorf("introduced to %s by %d bytes", i.Record, i.Run.EncodedBytes())
 		}
 		t.Error("want the one with a small sample")

@@ -159,7 +159,7 @@ func (o *world) onNames(now time.Duration, from wire.PeerID, names wire.Names) {
 		}
 		o.pass()
 	}
-	for _, i := range names.Similar {
+	for _, i := range names.Introductions {
 		if o.introduce(now, from, i) {
 			o.Learned(OneAlike)
 		}

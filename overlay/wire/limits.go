@@ -25,7 +25,7 @@ const (
 
 	MaxNamed        = 16                     // most peers in the Peers of a [Names]
 	MaxHelloRecords = MaxNamed               // most records in a Hello
-	MaxSimilar      = 8                      // most summaries in the Similar of a Names
+	MaxIntroduced   = 8                      // most summaries in the Introductions of a Names
 	MaxKnown        = 96                     // most origins in the Known of an [Inquiry]
 	MaxLacks        = 1 << space.MaxBits / 8 // most bytes in the Lacks of an Inquiry
 
@@ -59,7 +59,7 @@ const (
 	MaxSample       = 4 << 10               // in an ordinary pubsub message
 	MaxIntroduction = MaxSample + MaxRecord // in an Inquiry or in Names
 	MaxInquiry      = MaxLacks + MaxKnown*knownBytes + MaxIntroduction + room
-	MaxNames        = MaxNamed*MaxRecord + MaxSimilar*MaxIntroduction + room
+	MaxNames        = MaxNamed*MaxRecord + MaxIntroduced*MaxIntroduction + room
 	MaxCatalogue    = MaxItems*(groupBytes+binary.MaxVarintLen16+binary.MaxVarintLen16+givenBytes) + room
 	MaxTails        = MaxBatch
 	MaxJoinRequest  = room

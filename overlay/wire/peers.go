@@ -35,9 +35,12 @@ type KnownOrigin struct {
 
 // Names answers an [Inquiry].
 type Names struct {
-	Depth   int     // depth of the range around the answering peer that it vouches for
-	Peers   []Named // peers near the asker, or of ranges that it lacks; at most [MaxNamed]
-	Similar []Parts // summaries most similar to the asker's, the most similar first, or the answering peer's own; at most [MaxSimilar]
+	Depth int     // depth of the range around the answering peer that it vouches for
+	Peers []Named // peers near the asker, or of ranges that it lacks; at most [MaxNamed]
+
+	// Introductions are first parts of summaries: of peers most similar to the asker, the most similar first, or of the
+	// answering peer, if it names nobody. At most [MaxIntroduced].
+	Introductions []Parts
 }
 
 // Named is a peer that can be asked about origins of its range.
@@ -136,7 +139,7 @@ func (n Names) fields(w *writer) {
 		depths[i] = byte(p.Depth)
 	}
 	w.bytes(3, depths)
-	w.introductions(4, n.Similar)
+	w.introductions(4, n.Introductions)
 }
 
 // ParseNames decodes a whole message. The caller must set the ids of the named peers, from their records.
@@ -153,7 +156,7 @@ func ParseNames(b []byte) (Names, error) {
 		case 3:
 			depths = d.bytes(1, MaxNamed)
 		case 4:
-			n.Similar = append(n.Similar, d.introduction(len(n.Similar), MaxSimilar))
+			n.Introductions = append(n.Introductions, d.introduction(len(n.Introductions), MaxIntroduced))
 		}
 	}
 	if d.err == nil && len(depths) != len(n.Peers) {

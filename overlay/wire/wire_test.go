@@ -55,9 +55,9 @@ var kinds = []kind{
 	{"inquiry-nearer", MaxInquiry, Inquiry{Depth: 4, Near: true, Nearer: true, Least: 1000}, parser(ParseInquiry)},
 	{"inquiry-meet", MaxInquiry, Inquiry{Depth: 7, Meet: 0x1122334455667788, Least: 1000}, parser(ParseInquiry)},
 	{"names", MaxNames, Names{
-		Depth:   5,
-		Peers:   []Named{{Record: RecordOf([]byte{1, 2, 3}), Depth: 3}, {Record: RecordOf([]byte{4})}},
-		Similar: []Parts{{Envelope: []byte("header"), Record: []byte("record"), Run: summary.Run{Parts: [][]byte{{1, 2}}}}},
+		Depth:         5,
+		Peers:         []Named{{Record: RecordOf([]byte{1, 2, 3}), Depth: 3}, {Record: RecordOf([]byte{4})}},
+		Introductions: []Parts{{Envelope: []byte("header"), Record: []byte("record"), Run: summary.Run{Parts: [][]byte{{1, 2}}}}},
 	}, parser(ParseNames)},
 	{"hello-tail-streams", MaxHello, Hello{Origins: 1, Session: 1, Tails: true}, parser(ParseHello)},
 	{"hello-seed", MaxHello, Hello{Session: 1, Seed: 7}, parser(ParseHello)},
@@ -187,7 +187,7 @@ func TestLargestMessages(t *testing.T) {
 		}, MaxInquiry},
 		"names": {Names{
 			Depth: space.MaxDepth, Peers: slices.Repeat([]Named{{Record: record}}, MaxNamed),
-			Similar: slices.Repeat([]Parts{{Delta: long(MaxIntroduction - 4)}}, MaxSimilar),
+			Introductions: slices.Repeat([]Parts{{Delta: long(MaxIntroduction - 4)}}, MaxIntroduced),
 		}, MaxNames},
 		"parts request": {PartsRequest{First: MaxPart - 1, End: MaxPart, Given: Given{Parts: MaxPart}}, MaxPartsRequest},
 		"have answer":   {make(HaveAnswer, MaxHaveKeys), MaxHaveAnswer},
