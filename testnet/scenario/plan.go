@@ -43,7 +43,7 @@ type Plan struct {
 	sorted  func() []uint32 // numbers of the keys, in the keys' order
 	extra   [][]byte        // end of Keys: keys that nobody holds at the start
 	further int             // number of extra keys that no change of the plan adds
-	peers   [][]span        // when each peer is online
+	peers   [][]sim.Session // when each peer is online
 }
 
 // Jump is a clock's jump: at At, it goes ahead by By.
@@ -275,49 +275,25 @@ func (p *Plan) chosen(share float64, class string, rng *rand.Rand) []strategy.ID
 	return of
 }
 
-// span is a time in which a peer is online.
-type span struct {
-	from, to time.Duration
-	killed   bool // the peer is killed at the end of the time
-}
-
 // moves draws sessions and absences, or reads them.
 func (p *Plan) moves(n int) error {
-	p.peers = make([][]span, n)
 	if p.Sessions.Log != "" {
 		return p.sessions()
 	}
-	began := make([]time.Duration, n) // start of the session under way; negative: the peer is away
-	for _, m := range (sim.Churn{
-		Median: time.Duration(p.Sessions.Median), Away: time.Duration(p.Sessions.Away), Shape: p.Sessions.Shape,
-	}).Moves(n, p.End(), p.random(leaving, 0)) {
-		switch {
-		case m.Online:
-			began[m.Peer] = m.At
-		default:
-			if began[m.Peer] >= 0 && m.At > 0 {
-				p.peers[m.Peer] = append(p.peers[m.Peer], span{from: began[m.Peer], to: m.At})
-			}
-			began[m.Peer] = -1
-		}
-	}
-	for i, b := range began {
-		if b >= 0 {
-			p.peers[i] = append(p.peers[i], span{from: b, to: p.End() + 1})
-		}
-	}
+	churn := sim.Churn{Median: time.Duration(p.Sessions.Median), Away: time.Duration(p.Sessions.Away), Shape: p.Sessions.Shape}
+	p.peers = churn.Sessions(n, p.End(), p.random(leaving, 0))
 	return nil
 }
 
 // kill takes a peer offline from one time to another.
 func (p *Plan) kill(peer strategy.ID, from, to time.Duration) {
-	var left []span
+	var left []sim.Session
 	for _, s := range p.peers[peer] {
-		if s.from < from {
-			left = append(left, span{s.from, min(s.to, from), s.killed || s.to > from})
+		if s.From < from {
+			left = append(left, sim.Session{From: s.From, To: min(s.To, from), Killed: s.Killed || s.To > from})
 		}
-		if s.to > to {
-			left = append(left, span{max(s.from, to), s.to, s.killed})
+		if s.To > to {
+			left = append(left, sim.Session{From: max(s.From, to), To: s.To, Killed: s.Killed})
 		}
 	}
 	p.peers[peer] = left
@@ -364,20 +340,7 @@ func (p *Plan) events(n int) {
 		}
 	}
 	slices.SortStableFunc(p.Script.Rates, func(a, b sim.Rate) int { return cmp.Compare(a.At, b.At) })
-	for i, spans := range p.peers {
-		if len(spans) == 0 || spans[0].from > 0 {
-			p.Script.Moves = append(p.Script.Moves, sim.Move{At: 0, Peer: strategy.ID(i)})
-		}
-		for _, s := range spans {
-			if s.from > 0 {
-				p.Script.Moves = append(p.Script.Moves, sim.Move{At: s.from, Peer: strategy.ID(i), Online: true})
-			}
-			if s.to <= p.End() {
-				p.Script.Moves = append(p.Script.Moves, sim.Move{At: s.to, Peer: strategy.ID(i), Killed: s.killed})
-			}
-		}
-	}
-	slices.SortStableFunc(p.Script.Moves, func(a, b sim.Move) int { return cmp.Compare(a.At, b.At) })
+	p.Script.Moves = sim.Moves(p.peers, p.End())
 }
 
 // slow changes the rates of a peer's line from e.At on, and restores them after e.Lasts if that is set.

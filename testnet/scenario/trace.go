@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
@@ -114,6 +115,7 @@ func (p *Plan) edges() (out [][2]strategy.ID, err error) {
 // sessions reads the sessions of peers: rows of a peer, and the seconds from which and to which it is there. A peer may
 // have several rows, one after the other; a peer without a row is away.
 func (p *Plan) sessions() error {
+	p.peers = make([][]sim.Session, p.Data.Peers())
 	return p.table("sessions.log", p.Sessions.Log, 3, func(cells []string) error {
 		id, known := p.peerNamed(cells[0])
 		from, errFrom := strconv.ParseFloat(cells[1], 64)
@@ -123,11 +125,11 @@ func (p *Plan) sessions() error {
 			return errors.New("want a peer, by name or number, and the seconds from which and to which it is there")
 		}
 		all := p.peers[id]
-		s := span{from: time.Duration(min(from, end) * float64(time.Second)), to: time.Duration(min(to, end) * float64(time.Second))}
-		if n := len(all); n > 0 && s.from <= all[n-1].to {
+		s := sim.Session{From: time.Duration(min(from, end) * float64(time.Second)), To: time.Duration(min(to, end) * float64(time.Second))}
+		if n := len(all); n > 0 && s.From <= all[n-1].To {
 			return errors.New("the peer is there already, or was later")
 		}
-		if s.from < s.to {
+		if s.From < s.To {
 			p.peers[id] = append(all, s)
 		}
 		return nil

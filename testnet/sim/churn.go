@@ -67,45 +67,60 @@ type Churn struct {
 // run, is within the range of time.Duration.
 const MaxSession = 10_000 * time.Hour
 
-// Moves draws the moves of the peers before end, in order of time. A move at 0 means that the peer is away at the
-// start. Each peer's history begins long before the run, so the number of peers online at the start is the same
-// as later on average.
-func (of Churn) Moves(peers int, end time.Duration, rng *rand.Rand) []Move {
-	if of.Median == 0 {
-		return nil
-	}
+// Session is a time in which a peer is online.
+type Session struct {
+	From, To time.Duration
+	Killed   bool // the peer goes without a goodbye
+}
+
+// Sessions draws the sessions of each peer in a run that ends at end. A session that ends later ends at end + 1. Each
+// peer's history begins long before the run, so the number of peers online at the start is the same as later on average.
+func (of Churn) Sessions(peers int, end time.Duration, rng *rand.Rand) [][]Session {
 	of.Shape = cmp.Or(of.Shape, 0.5)
 	of.Away = cmp.Or(of.Away, of.Median/10)
-	var out []Move
-	for p := range strategy.ID(peers) {
-		out = append(out, of.history(p, end, rng)...)
+	out := make([][]Session, peers)
+	for p := range out {
+		if out[p] = []Session{{To: end + 1}}; of.Median > 0 {
+			out[p] = of.history(end, rng)
+		}
 	}
-	slices.SortStableFunc(out, func(a, b Move) int { return cmp.Compare(a.At, b.At) })
 	return out
 }
 
-// history returns the moves of one peer. It begins longAgo medians before the run.
-func (of Churn) history(p strategy.ID, end time.Duration, rng *rand.Rand) (out []Move) {
+// history returns the sessions of one peer. It begins longAgo medians before the run.
+func (of Churn) history(end time.Duration, rng *rand.Rand) (out []Session) {
 	const longAgo = 50
 	before := longAgo * (of.Median + of.Away)
-	on, there := true, true // on: the state now; there: the state at the start
-	for at := -before - time.Duration(rng.Float64()*float64(before)); ; on = !on {
-		median := of.Median
-		if !on {
-			median = of.Away
+	for at := -before - time.Duration(rng.Float64()*float64(before)); at < end; at += weibull(of.Away, of.Shape, rng) {
+		from := max(0, at)
+		if at += weibull(of.Median, of.Shape, rng); at >= end {
+			return append(out, Session{From: from, To: end + 1})
 		}
-		if at += weibull(median, of.Shape, rng); at >= end {
-			break
+		if at > 0 {
+			out = append(out, Session{From: from, To: at})
 		}
-		if at <= 0 {
-			there = !on
-			continue
-		}
-		out = append(out, Move{At: at, Peer: p, Online: !on})
 	}
-	if !there {
-		out = slices.Insert(out, 0, Move{Peer: p})
+	return out
+}
+
+// Moves returns the moves of peers with these sessions, in order of time. A move at 0 means that the peer is away at the
+// start.
+func Moves(of [][]Session, end time.Duration) (out []Move) {
+	for i, sessions := range of {
+		p := strategy.ID(i)
+		if len(sessions) == 0 || sessions[0].From > 0 {
+			out = append(out, Move{Peer: p})
+		}
+		for _, s := range sessions {
+			if s.From > 0 {
+				out = append(out, Move{At: s.From, Peer: p, Online: true})
+			}
+			if s.To <= end {
+				out = append(out, Move{At: s.To, Peer: p, Killed: s.Killed})
+			}
+		}
 	}
+	slices.SortStableFunc(out, func(a, b Move) int { return cmp.Compare(a.At, b.At) })
 	return out
 }
 

@@ -35,7 +35,7 @@ func Draw(cfg sim.Config, queries int, churn ...sim.Churn) sim.Config {
 	peers, asking := cfg.Data.Peers(), cmp.Or(cfg.Asking, time.Minute)
 	end := cfg.Warmup + asking + cmp.Or(cfg.Patience, 30*time.Second)
 	for _, c := range churn {
-		cfg.Script.Moves = c.Moves(peers, end, strategy.Random(cfg.Seed, "simtest: sessions", 0))
+		cfg.Script.Moves = sim.Moves(c.Sessions(peers, end, strategy.Random(cfg.Seed, "simtest: sessions", 0)), end)
 	}
 	there := slices.Repeat([]bool{true}, peers)
 	online := func(p strategy.ID) bool { return there[p] }
