@@ -2,7 +2,6 @@ package routing_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -14,39 +13,6 @@ import (
 	"github.com/venn-p2p/venn/routing/routinglab"
 )
 
-// place is a test's network: its nodes are made and linked by name.
-type place struct {
-	*routinglab.Net
-	cfg   routing.Config     // of all nodes
-	alike bool               // they draw the same random numbers
-	all   []*routinglab.Node // in the order in which they were made
-}
-
-func newPlace(seed uint64, cfg routing.Config) *place {
-	return &place{Net: routinglab.NewNet(seed), cfg: cfg}
-}
-
-// node returns the node of a name, which it makes if need be.
-func (p *place) node(id wire.PeerID) *routinglab.Node {
-	cfg := p.cfg
-	if p.alike {
-		cfg.Rand = rand.New(rand.NewPCG(1, 1))
-	}
-	n := p.Peer(id, cfg)
-	if !slices.Contains(p.all, n) {
-		p.all = append(p.all, n)
-	}
-	return n
-}
-
-// links links the pairs of a list such as "a-b b-c".
-func (p *place) links(list string) {
-	for pair := range strings.FieldsSeq(list) {
-		a, b, _ := strings.Cut(pair, "-")
-		routinglab.Link(p.node(wire.PeerID(a)), p.node(wire.PeerID(b)))
-	}
-}
-
 // onOff runs a test with a defence, and without it.
 func onOff(t *testing.T, without routing.Config, test func(t *testing.T, cfg routing.Config, on bool)) {
 	t.Run("on", func(t *testing.T) { test(t, routing.Config{}, true) })
@@ -57,15 +23,15 @@ func onOff(t *testing.T, without routing.Config, test func(t *testing.T, cfg rou
 // yet.
 func TestFreshKeyIsConfirmedByLinks(t *testing.T) {
 	onOff(t, routing.Config{BudgetAny: 17, BudgetAll: 17}, func(t *testing.T, cfg routing.Config, on bool) {
-		p := newPlace(1, cfg)
+		p := routinglab.NewNet(1, cfg)
 		names := strings.Split("abcdefghij", "")
 		for i, a := range names {
 			for _, b := range names[:i] {
-				p.links(a + "-" + b)
+				p.Link(a + "-" + b)
 			}
 		}
-		for _, n := range p.all {
-			for _, m := range p.all {
+		for _, n := range p.Peers() {
+			for _, m := range p.Peers() {
 				if n != m {
 					n.Knows[m.ID] = 0.001
 				}
@@ -74,8 +40,8 @@ func TestFreshKeyIsConfirmedByLinks(t *testing.T) {
 		found, messages := 0, 0
 		for i := range 45 {
 			key := fmt.Sprintf("fresh %d", i)
-			holder := p.node(wire.PeerID(names[1+i%9]))
-			s := p.findHidden("a", key, holder)
+			holder := p.Peer(wire.PeerID(names[1+i%9]))
+			s := findHidden(p, "a", key, holder)
 			found += s.Found
 			messages = max(messages, s.Messages)
 		}
@@ -87,8 +53,8 @@ func TestFreshKeyIsConfirmedByLinks(t *testing.T) {
 }
 
 // findHidden looks for a key that a holder has and nobody's directory shows.
-func (p *place) findHidden(at wire.PeerID, key string, holder *routinglab.Node) routing.Stats {
-	for _, n := range p.all {
+func findHidden(p *routinglab.Net, at wire.PeerID, key string, holder *routinglab.Node) routing.Stats {
+	for _, n := range p.Peers() {
 		n.Blind = true
 	}
 	holder.Holds[key] = true
@@ -98,13 +64,13 @@ func (p *place) findHidden(at wire.PeerID, key string, holder *routinglab.Node) 
 // TestDirect looks for a key that no summary shows, at two links' distance: others pass the question on, unless the query
 // says that they must not.
 func TestDirect(t *testing.T) {
-	p := newPlace(1, routing.Config{})
-	p.links("a-b b-c")
-	p.node("c").Holds["key"] = true
+	p := routinglab.NewNet(1, routing.Config{})
+	p.Link("a-b b-c")
+	p.Peer("c").Holds["key"] = true
 	for id, direct := range []bool{false, true} {
 		p.Start("a", routing.Query{ID: routing.QueryID(id + 1), Key: []byte("key"), Mode: wire.Any, Direct: direct})
 		p.Run()
-		s := p.node("a").Done[id].Stats
+		s := p.Peer("a").Done[id].Stats
 		if forwarded := slices.ContainsFunc(s.Explain, func(r routing.Reason) bool { return r.Why == routing.Forwarded }); forwarded == direct || s.Found == 1 == direct {
 			t.Errorf("direct %v: %+v", direct, s)
 		}
@@ -114,10 +80,10 @@ func TestDirect(t *testing.T) {
 // TestLyingChild has a child's child invent a provider while the search goes on.
 func TestLyingChild(t *testing.T) {
 	onOff(t, routing.Config{Limits: routing.Limits{Believed: 1}}, func(t *testing.T, cfg routing.Config, on bool) {
-		p := newPlace(1, cfg)
-		p.links("a-b b-c b-liar c-d d-e")
-		p.node("e").Holds["k"] = true
-		p.node("liar").Mute = true
+		p := routinglab.NewNet(1, cfg)
+		p.Link("a-b b-c b-liar c-d d-e")
+		p.Peer("e").Holds["k"] = true
+		p.Peer("liar").Mute = true
 		p.Start("a", routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
 		asked := false
 		p.Trace = func(s string) { asked = asked || strings.Contains(s, "b > Forward s0 liar") }
@@ -126,7 +92,7 @@ func TestLyingChild(t *testing.T) {
 		}
 		p.Step("b", routinglab.Answered(routing.MaxQueryID, "liar", wire.Query{Kind: wire.Search}, wire.Answer{Records: []wire.Record{{Peer: "nobody"}}, Final: true}))
 		p.Run()
-		done := p.node("a").Done[0]
+		done := p.Peer("a").Done[0]
 		t.Log(done, done.Stats.Explain)
 		if (done.Stats.Found == 1) != on {
 			t.Errorf("found %d", done.Stats.Found)
@@ -137,9 +103,9 @@ func TestLyingChild(t *testing.T) {
 // TestChildNamesManyInVain lets a child return as many invented providers as an answer holds: an Any query asks few of
 // them.
 func TestChildNamesManyInVain(t *testing.T) {
-	p := newPlace(1, routing.Config{})
-	p.links("a-liar")
-	p.node("liar").Mute = true
+	p := routinglab.NewNet(1, routing.Config{})
+	p.Link("a-liar")
+	p.Peer("liar").Mute = true
 	p.Start("a", routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
 	p.RunUntil(time.Second)
 	var names []wire.Record
@@ -150,7 +116,7 @@ func TestChildNamesManyInVain(t *testing.T) {
 		p.Step("a", routinglab.Answered(1, "liar", wire.Query{Kind: wire.Search}, wire.Answer{Records: names, Final: last}))
 	}
 	p.Run()
-	s := p.node("a").Done[0].Stats
+	s := p.Peer("a").Done[0].Stats
 	if s.Found != 0 || s.Probes > 12 {
 		t.Errorf("%d invented providers were asked", s.Probes)
 	}
@@ -159,15 +125,15 @@ func TestChildNamesManyInVain(t *testing.T) {
 // TestGreedyChildren: linked peers that find nothing, and say that they have spent all that they were given, do not keep
 // a query from the one that finds the holder. The query takes no more than its budget and what is for contacts.
 func TestGreedyChildren(t *testing.T) {
-	p := newPlace(1, routing.Config{Incomplete: func() bool { return true }})
-	p.links("a-honest honest-holder")
+	p := routinglab.NewNet(1, routing.Config{Incomplete: func() bool { return true }})
+	p.Link("a-honest honest-holder")
 	for i := range 11 {
 		id := fmt.Sprint("greedy", i)
-		p.links("a-" + id)
-		p.node(wire.PeerID(id)).Costs = 1 << 30
+		p.Link("a-" + id)
+		p.Peer(wire.PeerID(id)).Costs = 1 << 30
 	}
 	for i := range 20 {
-		if s := p.findHidden("a", fmt.Sprint(i), p.node("holder")); s.Found != 1 || s.Messages > 128+256 {
+		if s := findHidden(p, "a", fmt.Sprint(i), p.Peer("holder")); s.Found != 1 || s.Messages > 128+256 {
 			t.Errorf("key %d: %d found with %d messages: %v", i, s.Found, s.Messages, s.Explain)
 		}
 	}
@@ -175,9 +141,9 @@ func TestGreedyChildren(t *testing.T) {
 
 // TestContactIsForwardedTo has a chain of three: the only linked peer is asked for names first, and knows none.
 func TestContactIsForwardedTo(t *testing.T) {
-	p := newPlace(1, routing.Config{})
-	p.links("a-b b-c")
-	p.node("c").Holds["k"] = true
+	p := routinglab.NewNet(1, routing.Config{})
+	p.Link("a-b b-c")
+	p.Peer("c").Holds["k"] = true
 	if s := p.Find("a", "k"); s.Found != 1 {
 		t.Errorf("found %d: %v", s.Found, s.Explain)
 	}
@@ -187,9 +153,9 @@ func TestContactIsForwardedTo(t *testing.T) {
 // could pass for the sender would use the name up.
 func TestPoisonedName(t *testing.T) {
 	for from, on := range map[wire.PeerID]bool{"evil": true, "b": false} {
-		p := newPlace(1, routing.Config{})
-		p.links("a-b b-c c-d d-e evil-c")
-		p.node("e").Holds["k"] = true
+		p := routinglab.NewNet(1, routing.Config{})
+		p.Link("a-b b-c c-d d-e evil-c")
+		p.Peer("e").Holds["k"] = true
 		p.Trace = func(s string) {
 			var nonce uint64
 			if i := strings.Index(s, "nonce="); i >= 0 && strings.Contains(s, "a > Forward q1") {
@@ -207,10 +173,10 @@ func TestPoisonedName(t *testing.T) {
 
 // TestRefusedSearchMayComeAgain sends a search twice: the first is too much, for its sender has all places.
 func TestRefusedSearchMayComeAgain(t *testing.T) {
-	p := newPlace(1, routing.Config{})
-	p.links("a-b b-mute")
-	p.node("mute").Mute = true
-	p.node("b").Holds["k"] = true
+	p := routinglab.NewNet(1, routing.Config{})
+	p.Link("a-b b-mute")
+	p.Peer("mute").Mute = true
+	p.Peer("b").Holds["k"] = true
 	ask := func(request uint64, key string) {
 		p.Step("b", event.Asked{
 			From: "a", Request: 1<<40 + request, Question: wire.Query{Kind: wire.Search, Nonce: request / 2, Origin: "a", Key: []byte(key), Budget: 9, Within: time.Minute},
@@ -237,14 +203,14 @@ func TestRefusedSearchMayComeAgain(t *testing.T) {
 // nobody.
 func TestBoastingContact(t *testing.T) {
 	onOff(t, routing.Config{Limits: routing.Limits{Fade: 1}}, func(t *testing.T, cfg routing.Config, on bool) {
-		p := newPlace(1, cfg)
-		p.links("a-boaster a-honest")
-		p.node("boaster").Boasts = true
+		p := routinglab.NewNet(1, cfg)
+		p.Link("a-boaster a-honest")
+		p.Peer("boaster").Boasts = true
 		for i := range 50 {
-			n := p.node(wire.PeerID(fmt.Sprintf("p%d", i)))
+			n := p.Peer(wire.PeerID(fmt.Sprintf("p%d", i)))
 			n.Holds[key(i)] = true
-			p.node("a").Knows[n.ID] = 1
-			p.node("honest").Knows[n.ID] = 0.0001
+			p.Peer("a").Knows[n.ID] = 1
+			p.Peer("honest").Knows[n.ID] = 0.0001
 		}
 		asked := 0
 		for i := range 50 {
@@ -265,14 +231,15 @@ func TestBoastingContact(t *testing.T) {
 // sixteen links.
 func reach(marks int, alike bool) (visited int, s routing.Stats) {
 	const n = 400
-	p := newPlace(3, routing.Config{Incomplete: func() bool { return true }, Limits: routing.Limits{Visited: marks}})
-	p.alike = alike
+	p := routinglab.NewNet(3, routing.Config{Incomplete: func() bool { return true }, Limits: routing.Limits{Visited: marks}})
+	p.Alike = alike
 	for i := range n {
-		p.node(wire.PeerID(fmt.Sprintf("p%03d", i)))
+		p.Peer(wire.PeerID(fmt.Sprintf("p%03d", i)))
 	}
+	all := p.Peers()
 	for i := range n {
 		for k := 1; k <= 8; k++ {
-			routinglab.Link(p.all[i], p.all[(i+k*k*7+k)%n])
+			routinglab.Link(all[i], all[(i+k*k*7+k)%n])
 		}
 	}
 	came := map[string]bool{}
@@ -311,12 +278,13 @@ func TestDeadHolder(t *testing.T) {
 	for _, live := range []bool{true, false} {
 		t.Run(fmt.Sprintf("another lives %v", live), func(t *testing.T) {
 			onOff(t, routing.Config{Limits: routing.Limits{Forgive: -1}}, func(t *testing.T, cfg routing.Config, on bool) {
-				p := newPlace(1, cfg)
-				a, dead := p.node("a"), p.node("dead")
+				p := routinglab.NewNet(1, cfg)
+				a, dead := p.Peer("a"), p.Peer("dead")
 				dead.Mute, dead.Holds["k"] = true, true
-				a.Knows["dead"], a.Knows["alive"] = 0.0001, 0.001
-				p.node("alive").Holds["k"] = live
-				never := p.without("dead", func() time.Duration { return p.Find("a", "k").Elapsed })
+				a.Knows["alive"] = 0.001
+				p.Peer("alive").Holds["k"] = live
+				never := p.Find("a", "k").Elapsed
+				a.Knows["dead"] = 0.0001
 				first := p.Find("a", "k").Elapsed
 				var worst time.Duration
 				for range 300 {
@@ -335,10 +303,10 @@ func TestDeadHolder(t *testing.T) {
 // TestHolderIsBack looks for all holders of a key half a minute after one of them could not be reached. It can be now,
 // and is waited for while a connection is made, though another holder has answered.
 func TestHolderIsBack(t *testing.T) {
-	p := newPlace(1, routing.Config{})
+	p := routinglab.NewNet(1, routing.Config{})
 	p.RTT = 100 * time.Millisecond
-	a, back := p.node("a"), p.node("back")
-	for _, n := range []*routinglab.Node{back, p.node("other")} {
+	a, back := p.Peer("a"), p.Peer("back")
+	for _, n := range []*routinglab.Node{back, p.Peer("other")} {
 		a.Knows[n.ID], n.Holds["k"] = 0.001, true
 	}
 	all := func(id routing.QueryID) int {
@@ -357,21 +325,12 @@ func TestHolderIsBack(t *testing.T) {
 	}
 }
 
-// without does something while a's directory lacks a peer.
-func (p *place) without(id wire.PeerID, do func() time.Duration) time.Duration {
-	a := p.node("a")
-	rate := a.Knows[id]
-	delete(a.Knows, id)
-	defer func() { a.Knows[id] = rate }()
-	return do()
-}
-
 // TestSlowHolder has a search end before a slow holder's answer: the next one waits for it, whether it wants one or all.
 func TestSlowHolder(t *testing.T) {
-	p := newPlace(1, routing.Config{})
+	p := routinglab.NewNet(1, routing.Config{})
 	p.RTT = 600 * time.Millisecond
-	a := p.node("a")
-	p.node("b").Holds["k"] = true
+	a := p.Peer("a")
+	p.Peer("b").Holds["k"] = true
 	a.Knows["b"] = 0.0001
 	for _, mode := range []wire.Mode{wire.Any, wire.All} {
 		p.Start("a", routing.Query{ID: 99, Key: []byte("k"), Mode: mode, Deadline: p.Now() + p.RTT - 1})
@@ -386,8 +345,8 @@ func TestSlowHolder(t *testing.T) {
 
 // TestReturnedHolder has a peer fail for a minute: it is found again soon after it is back.
 func TestReturnedHolder(t *testing.T) {
-	p := newPlace(1, routing.Config{})
-	a, b := p.node("a"), p.node("b")
+	p := routinglab.NewNet(1, routing.Config{})
+	a, b := p.Peer("a"), p.Peer("b")
 	b.Down, b.Holds["k"] = true, true
 	a.Knows["b"] = 0.0001
 	for range 60 {
@@ -406,26 +365,26 @@ func TestReturnedHolder(t *testing.T) {
 
 // TestOwnKey looks for a key that the node holds itself.
 func TestOwnKey(t *testing.T) {
-	p := newPlace(1, routing.Config{})
-	p.links("a-b")
-	p.node("a").Holds["k"], p.node("b").Holds["k"] = true, true
+	p := routinglab.NewNet(1, routing.Config{})
+	p.Link("a-b")
+	p.Peer("a").Holds["k"], p.Peer("b").Holds["k"] = true, true
 	if s := p.Find("a", "k"); !s.Self || s.End != routing.Enough || s.Messages != 0 || s.Found != 0 {
 		t.Errorf("found %+v", s)
 	}
 	p.Start("a", routing.Query{ID: 99, Key: []byte("k"), Mode: wire.Any, Others: true})
 	p.Run()
-	if s := p.node("a").Done[1].Stats; !s.Self || s.Found != 1 {
+	if s := p.Peer("a").Done[1].Stats; !s.Self || s.Found != 1 {
 		t.Errorf("others: %+v", s)
 	}
 }
 
 func TestFailuresAreBounded(t *testing.T) {
-	p := newPlace(1, routing.Config{})
-	p.node("a")
+	p := routinglab.NewNet(1, routing.Config{})
+	p.Peer("a")
 	for i := range 3000 {
 		p.Step("a", routinglab.Answered(1, wire.PeerID(fmt.Sprint(i)), wire.HaveRequest{}, nil))
 	}
-	if n := p.node("a").Router.Conducts(); n > 1024 {
+	if n := p.Peer("a").Router.Conducts(); n > 1024 {
 		t.Errorf("%d failures are remembered", n)
 	}
 }
@@ -433,11 +392,11 @@ func TestFailuresAreBounded(t *testing.T) {
 // TestNobodyCostsNothing looks for what nobody has, where all is known of all.
 func TestNobodyCostsNothing(t *testing.T) {
 	onOff(t, routing.Config{Fresh: -1}, func(t *testing.T, cfg routing.Config, on bool) {
-		p := newPlace(1, cfg)
+		p := routinglab.NewNet(1, cfg)
 		for _, n := range strings.Split("bcdefghij", "") {
-			p.links("a-" + n)
+			p.Link("a-" + n)
 		}
-		a := p.node("a")
+		a := p.Peer("a")
 		a.Ages = map[wire.PeerID]time.Duration{}
 		for _, id := range a.Links {
 			a.Knows[id], a.Ages[id] = 0.001, 400*time.Millisecond
@@ -455,7 +414,7 @@ func TestNobodyCostsNothing(t *testing.T) {
 		if s := p.Find("a", "nothing"); on && s.Probes != 1 {
 			t.Errorf("%d peers were asked, for one that hides keys", s.Probes)
 		}
-		p.node("d").Holds["hidden"] = true
+		p.Peer("d").Holds["hidden"] = true
 		a.Blind = true
 		if s := p.Find("a", "hidden"); s.Found != 1 {
 			t.Errorf("the hidden key was not found")
@@ -466,12 +425,12 @@ func TestNobodyCostsNothing(t *testing.T) {
 // TestAllAsksWhoHasChanged looks for all holders of a key where one has said to be in a later state than is known: it is
 // asked, whoever else was found. A peer that has been silent for a while is not.
 func TestAllAsksWhoHasChanged(t *testing.T) {
-	p := newPlace(1, routing.Config{})
-	a := p.node("a")
+	p := routinglab.NewNet(1, routing.Config{})
+	a := p.Peer("a")
 	a.Ages, a.Behind = map[wire.PeerID]time.Duration{}, map[wire.PeerID]bool{"c": true, "d": true}
 	for id, age := range map[wire.PeerID]time.Duration{"b": 0, "c": time.Hour, "d": 30 * time.Second, "e": 30 * time.Second} {
-		p.links("a-" + string(id))
-		p.node(id).Holds["key"] = id != "e"
+		p.Link("a-" + string(id))
+		p.Peer(id).Holds["key"] = id != "e"
 		a.Knows[id], a.Ages[id] = 0.001, age
 	}
 	p.Start("a", routing.Query{ID: 1, Key: []byte("key"), Mode: wire.All})
@@ -495,17 +454,17 @@ func TestAgesTravel(t *testing.T) {
 		{10 * time.Second, 9 * time.Second, false},
 		{-1, time.Millisecond, true},
 	} {
-		p := newPlace(1, routing.Config{})
-		p.links("a-b b-c")
-		b := p.node("b")
+		p := routinglab.NewNet(1, routing.Config{})
+		p.Link("a-b b-c")
+		b := p.Peer("b")
 		b.Ages = map[wire.PeerID]time.Duration{"c": c.age}
 		asked := false
 		p.Trace = func(line string) { asked = asked || strings.Contains(line, "b > Confirm ") }
 		p.Start("a", routing.Query{ID: 1, Key: []byte("nothing"), Mode: wire.Any, Fresh: c.fresh})
 		p.Run()
-		s := p.node("a").Done[0].Stats
+		s := p.Peer("a").Done[0].Stats
 		if asked != c.asked {
-			t.Errorf("fresh %v, known %v ago: b asks c: %v; %s", c.fresh, c.age, asked, p.node("a").Done[0])
+			t.Errorf("fresh %v, known %v ago: b asks c: %v; %s", c.fresh, c.age, asked, p.Peer("a").Done[0])
 		}
 		if asked != (s.AsOf == 0) || !asked && (s.AsOf < c.age || s.AsOf > c.age+s.Elapsed) {
 			t.Errorf("fresh %v, known %v ago: as of %v", c.fresh, c.age, s.AsOf)
@@ -518,17 +477,17 @@ func TestAgesTravel(t *testing.T) {
 // budget enough it asks all, and names nobody.
 func TestVisitNamesWhatItCannotAsk(t *testing.T) {
 	for _, c := range []struct{ budget, probes, named int }{{2, 1, 2}, {4, 2, 1}, {6, 3, 0}} {
-		p := newPlace(1, routing.Config{})
-		p.links("a-b")
+		p := routinglab.NewNet(1, routing.Config{})
+		p.Link("a-b")
 		for _, id := range []wire.PeerID{"x", "y", "z"} {
-			p.node(id).Claims["k"] = true
-			p.node("b").Knows[id] = 0.0001
+			p.Peer(id).Claims["k"] = true
+			p.Peer("b").Knows[id] = 0.0001
 		}
 		for id, rate := range map[wire.PeerID]float64{"unlikely": 0.5, "unsure": 0.01} {
-			p.node(id).Claims["k"] = true
-			p.node("b").Knows[id] = rate
+			p.Peer(id).Claims["k"] = true
+			p.Peer("b").Knows[id] = rate
 		}
-		p.node("alone")
+		p.Peer("alone")
 		p.Find("alone", "k") // makes the key known to the net
 		var last string
 		probes := 0

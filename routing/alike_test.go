@@ -117,7 +117,7 @@ func TestPeersLikeUsThatWaste(t *testing.T) {
 		node := nodes[0]
 		like := strangers(node, nodes)[:liars]
 		for i := range wrongEach * liars {
-			other := net.Peer(wire.PeerID(fmt.Sprint("other ", i)), routing.Config{})
+			other := net.Peer(wire.PeerID(fmt.Sprint("other ", i)))
 			for j := range searches {
 				other.Claims[fmt.Sprint(j)] = true
 			}
@@ -178,7 +178,7 @@ func TestPeersLikeUsAreNoSecondVoice(t *testing.T) {
 			contacts := slices.DeleteFunc(slices.Clone(node.Ask), func(c region.Contact) bool { return !home.Contains(c.Place) })
 			like := strangers(node, nodes)[liar]
 			likeUs(node, depth, like)
-			denier := net.Node(wire.PeerID(contacts[denies].Peer))
+			denier := net.Peer(wire.PeerID(contacts[denies].Peer))
 			like.Boasts, denier.Boasts = true, true
 			search(net, node, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
 			like.Boasts, denier.Boasts = false, false
@@ -206,7 +206,7 @@ func TestPeerLikeUsBecomesAContact(t *testing.T) {
 		node.More = node.Ask[slices.IndexFunc(node.Ask, inHome):][:1]
 		node.Ask = slices.DeleteFunc(slices.Clone(node.Ask), inHome)
 		others := slices.DeleteFunc(strangers(node, nodes), func(o *routinglab.Node) bool { return home.Contains(overlay.PlaceOf(o.ID)) })
-		likeUs(node, depth, append(others[:8], net.Node(wire.PeerID(node.More[0].Peer)))...)
+		likeUs(node, depth, append(others[:8], net.Peer(wire.PeerID(node.More[0].Peer)))...)
 		search(net, node, routing.Query{ID: 1, Key: []byte(key), Mode: wire.Any})
 		if node.Done[0].Stats.Found != 1 {
 			t.Errorf("key %s: %v", key, node.Done[0])

@@ -19,10 +19,10 @@ import (
 // ranged is a network of peers that each know the range of a depth around them, and have two contacts in every other
 // range.
 func ranged(n, depth int, cfg routing.Config) (*routinglab.Net, []*routinglab.Node) {
-	net := routinglab.NewNet(1)
+	net := routinglab.NewNet(1, cfg)
 	nodes := make([]*routinglab.Node, n)
 	for i := range nodes {
-		nodes[i] = net.Peer(wire.PeerID(fmt.Sprintf("p%03d", i)), cfg)
+		nodes[i] = net.Peer(wire.PeerID(fmt.Sprintf("p%03d", i)))
 	}
 	for i, node := range nodes {
 		place := overlay.PlaceOf(node.ID)
@@ -299,7 +299,7 @@ func TestMoreContacts(t *testing.T) {
 		for i, contact := range node.Ask {
 			if c.keep(i, contact, home) {
 				known = append(known, contact)
-				net.Node(wire.PeerID(contact.Peer)).Down = c.silenced && home.Contains(contact.Place)
+				net.Peer(wire.PeerID(contact.Peer)).Down = c.silenced && home.Contains(contact.Place)
 			} else if c.more {
 				node.More = append(node.More, contact)
 			}
@@ -376,7 +376,7 @@ func TestPeersHoldInquiriesOpen(t *testing.T) {
 			node.Unsaid, holder.Holds["k"] = true, c.holder
 			home := space.Around(overlay.PlaceOf(holder.ID), 3)
 			deny := slices.DeleteFunc(slices.Clone(node.Ask), func(c region.Contact) bool { return !home.Contains(c.Place) })
-			net.Node(wire.PeerID(deny[denies].Peer)).Boasts = true
+			net.Peer(wire.PeerID(deny[denies].Peer)).Boasts = true
 			left := slices.IndexFunc(node.Ask, func(c region.Contact) bool { return !home.Contains(c.Place) })
 			empty := space.Around(node.Ask[left].Place, 3)
 			node.Ask = slices.DeleteFunc(node.Ask, func(c region.Contact) bool { return empty.Contains(c.Place) })
@@ -442,7 +442,7 @@ func TestContactsThatNameTheDead(t *testing.T) {
 				node.Boasts = dead == 0
 				clear(node.Knows)
 				for j := range dead {
-					gone := net.Peer(wire.PeerID(fmt.Sprintf("gone %d of %d", j, i)), routing.Config{})
+					gone := net.Peer(wire.PeerID(fmt.Sprintf("gone %d of %d", j, i)))
 					gone.Mute, gone.Claims["k"], node.Knows[gone.ID] = true, true, 0.0001
 				}
 			}

@@ -18,10 +18,10 @@ import (
 // imprecise is a network of peers that each know the range of a depth around them well, and of the others hardly
 // anything. All are configured alike.
 func imprecise(n, depth int, cfg routing.Config) (*routinglab.Net, []*routinglab.Node) {
-	net := routinglab.NewNet(1)
+	net := routinglab.NewNet(1, cfg)
 	nodes := make([]*routinglab.Node, n)
 	for i := range nodes {
-		node := net.Peer(wire.PeerID(fmt.Sprintf("p%03d", i)), cfg)
+		node := net.Peer(wire.PeerID(fmt.Sprintf("p%03d", i)))
 		nodes[i] = node
 		for k := range 20 {
 			node.Holds[fmt.Sprint("own", k)] = true

@@ -20,10 +20,10 @@ import (
 // silent. The next such peer is asked.
 func TestSilentPrecise(t *testing.T) {
 	net, poor := informed("a", "b")
-	net.Node("p07").Holds["k"] = true
+	net.Peer("p07").Holds["k"] = true
 	s, _ := find(net, poor, wire.Any)
 	first := s.Explain[0].Peer
-	net.Node(first).Mute = true
+	net.Peer(first).Mute = true
 	s, _ = find(net, poor, wire.Any)
 	if s.Found != 1 || s.Explain[0].Peer != first || s.Elapsed > 1200*time.Millisecond {
 		t.Errorf("found %d after %v: %v", s.Found, s.Elapsed, s.Explain)
@@ -34,13 +34,13 @@ func TestSilentPrecise(t *testing.T) {
 // all asks another, though it has found somebody else.
 func TestGivenUpCountsNoLonger(t *testing.T) {
 	net, poor := informed("a", "b")
-	net.Node("p07").Holds["k"], net.Node("p08").Holds["k"] = true, true
+	net.Peer("p07").Holds["k"], net.Peer("p08").Holds["k"] = true, true
 	poor.Knows["p07"] = 1e-6
 	asked := wire.PeerID("")
 	net.Trace = func(line string) {
 		var id uint64
 		if _, err := fmt.Sscanf(line, "0s poor > AskCandidates q%d %s", &id, &asked); err == nil {
-			net.Node(asked).Mute = true
+			net.Peer(asked).Mute = true
 		}
 	}
 	net.Start(poor.ID, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.All})
@@ -67,10 +67,10 @@ func TestGivenUpCountsNoLonger(t *testing.T) {
 // TestLatePrecise: a linked peer that knows all more precisely, and is late again and again, is not asked first for ever.
 func TestLatePrecise(t *testing.T) {
 	net, poor := informed("a", "b")
-	net.Node("p07").Holds["k"] = true
+	net.Peer("p07").Holds["k"] = true
 	s, _ := find(net, poor, wire.Any)
 	late := s.Explain[0].Peer
-	net.Node(late).Mute = true
+	net.Peer(late).Mute = true
 	for range 4 {
 		s, _ = find(net, poor, wire.Any)
 	}
@@ -85,8 +85,8 @@ func TestPreciseOfItselfAlone(t *testing.T) {
 	net, poor := informed("a", "b")
 	s, _ := find(net, poor, wire.Any)
 	boaster := s.Explain[0].Peer
-	net.Node(boaster).Boasts, net.Node(boaster).Clear = true, space.Around(overlay.PlaceOf(boaster), space.MaxDepth)
-	net.Node("p07").Holds["k"] = true
+	net.Peer(boaster).Boasts, net.Peer(boaster).Clear = true, space.Around(overlay.PlaceOf(boaster), space.MaxDepth)
+	net.Peer("p07").Holds["k"] = true
 	poor.Knows["p07"] = 1e-6
 	for range 4 {
 		s, _ = find(net, poor, wire.All)
@@ -105,7 +105,7 @@ func TestPreciseAfterRanges(t *testing.T) {
 	for range 8 { // none can be asked
 		poor.Ask = append(poor.Ask, region.Contact{Peer: string(poor.ID), Depth: 1})
 	}
-	net.Node("p07").Holds["k"] = true
+	net.Peer("p07").Holds["k"] = true
 	net.Trace = func(line string) {
 		if strings.Contains(line, "WantContacts") {
 			poor.Ask, poor.Range = nil, space.Range{}
@@ -123,7 +123,7 @@ func TestRefusedCounts(t *testing.T) {
 	net, poor := informed("a", "b")
 	s, _ := find(net, poor, wire.Any)
 	busy := s.Explain[0].Peer
-	net.Node("p07").Holds["k"] = true
+	net.Peer("p07").Holds["k"] = true
 	flooding := false
 	flood := func() { // more than it does for one peer
 		flooding = true
@@ -161,13 +161,13 @@ func TestRefusedCounts(t *testing.T) {
 // TestNamesOfAnAnswer: an answer has as many names as there is room for, the peer's own among them, and no more.
 func TestNamesOfAnAnswer(t *testing.T) {
 	for mode, most := range map[wire.Mode]int{wire.Any: routing.MaxNamesAny, wire.All: routing.MaxNamesAll} {
-		p := newPlace(1, routing.Config{})
-		p.links("a-b")
-		p.node("b").Holds["k"] = true
+		p := routinglab.NewNet(1, routing.Config{})
+		p.Link("a-b")
+		p.Peer("b").Holds["k"] = true
 		for i := range most + 9 {
-			n := p.node(wire.PeerID(fmt.Sprintf("p%03d", i)))
+			n := p.Peer(wire.PeerID(fmt.Sprintf("p%03d", i)))
 			n.Holds["k"] = true
-			p.node("b").Knows[n.ID] = 1e-9
+			p.Peer("b").Knows[n.ID] = 1e-9
 		}
 		p.Find("a", "k") // lets the net know the key
 		names := 0
@@ -185,13 +185,13 @@ func TestNamesOfAnAnswer(t *testing.T) {
 
 // TestTooLittleToForward: a query that cannot pay for what it has not asked yet says that its budget was too small.
 func TestTooLittleToForward(t *testing.T) {
-	p := newPlace(1, routing.Config{})
-	p.links("a-b b-c")
-	p.node("c").Holds["k"] = true
+	p := routinglab.NewNet(1, routing.Config{})
+	p.Link("a-b b-c")
+	p.Peer("c").Holds["k"] = true
 	for budget, want := range map[int]routing.End{4: routing.OutOfBudget, 64: routing.Enough} {
 		p.Start("a", routing.Query{ID: routing.QueryID(budget), Key: []byte("k"), Mode: wire.Any, Budget: budget})
 		p.Run()
-		done := p.node("a").Done
+		done := p.Peer("a").Done
 		if got := done[len(done)-1]; got.Stats.End != want {
 			t.Errorf("with %d messages: %v, want %v", budget, got.Stats.End, want)
 		}

@@ -24,8 +24,8 @@ func TestOwnWord(t *testing.T) {
 		{wire.All, 0.9, 2 + 2*2, []wire.PeerID{"informant", "p07", "p11"}},
 		{wire.All, 0.001, 2 + 2*2, []wire.PeerID{"informant", "p07", "p11"}},
 	} {
-		net := routinglab.NewNet(1)
-		add := func(id wire.PeerID) *routinglab.Node { return net.Peer(id, routing.Config{}) }
+		net := routinglab.NewNet(1, routing.Config{})
+		add := net.Peer
 		poor, informant := add("poor"), add("informant")
 		poor.Links, poor.Knows["informant"] = []wire.PeerID{"informant"}, c.rate
 		informant.Holds["k"] = true
@@ -85,8 +85,8 @@ func TestOwnWordIsAwaited(t *testing.T) {
 // unsure is a network of a poor node and its informant. The node knows thirty peers hardly, and the informant all of
 // them well. The informant also names peers that claim certain keys and do not hold them.
 func unsure(claimed ...string) (net *routinglab.Net, poor, informant *routinglab.Node) {
-	net = routinglab.NewNet(1)
-	add := func(id wire.PeerID) *routinglab.Node { return net.Peer(id, routing.Config{}) }
+	net = routinglab.NewNet(1, routing.Config{})
+	add := net.Peer
 	poor, informant = add("poor"), add("informant")
 	poor.Links, poor.Knows["informant"] = []wire.PeerID{"informant"}, 1e-6
 	for i := range 30 {
@@ -154,7 +154,7 @@ func TestWrongNamesLeaveBudget(t *testing.T) {
 	net, poor, informant := unsure("k")
 	informant.Holds["k"] = false
 	for i := range routing.MaxNamesAny {
-		wrong := net.Peer(wire.PeerID(fmt.Sprint("more", i)), routing.Config{})
+		wrong := net.Peer(wire.PeerID(fmt.Sprint("more", i)))
 		informant.Knows[wrong.ID], wrong.Claims["k"] = 1e-6, true
 	}
 	s, _ := find(net, poor, wire.Any)

@@ -32,15 +32,15 @@ func TestOthersLeaveHalf(t *testing.T) {
 // othersShare returns the shares of an honest stranger's finds, and of an honest link's, that succeed beside k others.
 func othersShare(t *testing.T, k int, linked bool) (stranger, friend float64) {
 	const seconds, keys = 30, 20
-	p := newPlace(1, routing.Config{})
-	b, holder := p.node("b"), p.node("holder")
-	p.links("b-friend b-holder")
+	p := routinglab.NewNet(1, routing.Config{})
+	b, holder := p.Peer("b"), p.Peer("holder")
+	p.Link("b-friend b-holder")
 	b.Knows["holder"] = .0001
 	for i := range seconds {
 		holder.Holds[fmt.Sprint("held ", i)] = true
 	}
 	for i := range k {
-		bad := p.node(wire.PeerID(fmt.Sprint("bad ", i)))
+		bad := p.Peer(wire.PeerID(fmt.Sprint("bad ", i)))
 		bad.Slow = 4 * time.Second
 		for j := range keys {
 			bad.Claims[fmt.Sprint("lacking ", j)] = true

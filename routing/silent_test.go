@@ -25,7 +25,7 @@ func TestSilentContactsTakeNoBudget(t *testing.T) {
 			var down []*routinglab.Node
 			seen := map[space.Range]bool{}
 			for _, c := range node.Ask {
-				rng, p := space.Around(c.Place, depth), net.Node(wire.PeerID(c.Peer))
+				rng, p := space.Around(c.Place, depth), net.Peer(wire.PeerID(c.Peer))
 				if (all || !seen[rng]) && p != nodes[holder] && p != node {
 					p.Down = true
 					down = append(down, p)

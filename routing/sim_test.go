@@ -63,10 +63,10 @@ const simPeers = 121
 // network makes 121 peers with the given number of keys, about eight links each way.
 func network(seed uint64, keys int) (*routinglab.Net, []*routinglab.Node) {
 	rng := rand.New(rand.NewPCG(seed, 7))
-	net := routinglab.NewNet(seed)
+	net := routinglab.NewNet(seed, routing.Config{})
 	nodes := make([]*routinglab.Node, simPeers)
 	for i := range nodes {
-		nodes[i] = net.Peer(wire.PeerID(fmt.Sprintf("p%03d", i)), routing.Config{})
+		nodes[i] = net.Peer(wire.PeerID(fmt.Sprintf("p%03d", i)))
 	}
 	for i, n := range nodes {
 		for j, other := range nodes {

@@ -13,9 +13,9 @@ import (
 // informed is a network of a poor node, linked peers that know all well, and forty peers that the node knows hardly. All
 // hold a hundred keys.
 func informed(informants ...wire.PeerID) (net *routinglab.Net, poor *routinglab.Node) {
-	net = routinglab.NewNet(1)
+	net = routinglab.NewNet(1, routing.Config{})
 	add := func(id wire.PeerID) *routinglab.Node {
-		node := net.Peer(id, routing.Config{})
+		node := net.Peer(id)
 		holds(node, 100)
 		return node
 	}
@@ -29,7 +29,7 @@ func informed(informants ...wire.PeerID) (net *routinglab.Net, poor *routinglab.
 		p := add(wire.PeerID(fmt.Sprintf("p%02d", i)))
 		poor.Knows[p.ID] = 0.9
 		for _, id := range informants {
-			net.Node(id).Knows[p.ID] = 1e-6
+			net.Peer(id).Knows[p.ID] = 1e-6
 		}
 	}
 	return net, poor
@@ -49,8 +49,8 @@ func TestSureBySize(t *testing.T) {
 	for keys, want := range map[int]routing.Why{100: routing.Matched, 20: routing.Contact} {
 		net, poor := informed("informant")
 		poor.Knows["p07"] = 0.03
-		holds(net.Node("p07"), keys)
-		net.Node("p07").Claims["k"] = true
+		holds(net.Peer("p07"), keys)
+		net.Peer("p07").Claims["k"] = true
 		if s, _ := find(net, poor, wire.Any); s.Explain[0].Why != want {
 			t.Errorf("%d keys: %v comes first, want %v", keys, s.Explain[0], want)
 		}
@@ -69,14 +69,14 @@ func TestPreciseMayHold(t *testing.T) {
 		{"a", "a", "b"},
 	} {
 		net, poor := informed("a", "b")
-		net.Node(c.holds).Holds["k"] = true
+		net.Peer(c.holds).Holds["k"] = true
 		for _, p := range []wire.PeerID{"a", "b"} {
 			poor.Knows[p] = 1e-6 // the other one does not match
 		}
 		poor.Knows[c.holds] = 0.2
 		if c.unknowing != "" {
-			for p := range net.Node(c.unknowing).Knows {
-				net.Node(c.unknowing).Knows[p] = 0.6
+			for p := range net.Peer(c.unknowing).Knows {
+				net.Peer(c.unknowing).Knows[p] = 0.6
 			}
 		}
 		if s, _ := find(net, poor, wire.All); s.Explain[0].Why != routing.Contact || s.Explain[0].Peer != c.want {

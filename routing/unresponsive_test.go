@@ -14,12 +14,10 @@ import (
 // it was asked on behalf of a query, and not again a moment later. An answer that comes all the same counts.
 func TestUnresponsive(t *testing.T) {
 	for _, holds := range []bool{true, false} { // b is asked to confirm; else it is asked for candidates
-		net := routinglab.NewNet(1)
-		var a, b *routinglab.Node
-		for _, id := range []wire.PeerID{"a", "b"} {
-			a, b = b, net.Peer(id, routing.Config{Incomplete: func() bool { return true }})
-		}
-		a.Links, b.Mute = []wire.PeerID{"b"}, true
+		net := routinglab.NewNet(1, routing.Config{Incomplete: func() bool { return true }})
+		net.Link("a-b")
+		a, b := net.Peer("a"), net.Peer("b")
+		b.Mute = true
 		a.Knows["b"], b.Holds["k"] = 0.001, holds
 		a.Ages = map[wire.PeerID]time.Duration{"b": time.Millisecond}
 		look := func(id routing.QueryID, within time.Duration) {

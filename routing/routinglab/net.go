@@ -11,6 +11,7 @@ import (
 	"container/heap"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -30,7 +31,9 @@ import (
 type Net struct {
 	RTT   time.Duration // between any two nodes
 	Trace func(line string)
+	Alike bool // its nodes draw the same random numbers
 
+	cfg      routing.Config // of its nodes
 	nodes    map[wire.PeerID]*Node
 	now      time.Duration
 	seq      uint64
@@ -47,10 +50,10 @@ type pending struct {
 	ask   event.Ask
 }
 
-// NewNet makes an empty net whose randomness follows from seed.
-func NewNet(seed uint64) *Net {
+// NewNet makes an empty net, whose nodes will have a configuration. Its randomness follows from seed.
+func NewNet(seed uint64, cfg routing.Config) *Net {
 	return &Net{
-		RTT: 20 * time.Millisecond, nodes: map[wire.PeerID]*Node{}, keys: map[summary.Fingerprint]string{},
+		RTT: 20 * time.Millisecond, cfg: cfg, nodes: map[wire.PeerID]*Node{}, keys: map[summary.Fingerprint]string{},
 		rand: rand.New(rand.NewPCG(seed, 0)),
 	}
 }
@@ -87,12 +90,25 @@ type Node struct {
 	sorted []wire.PeerID // keys of Knows, sorted, once asked for
 }
 
-// Peer returns the node of a name. If there is none, it makes one with cfg, setting Self, Has and Fingerprint, and
-// Rand if it is nil. It panics on a configuration that package routing refuses.
-func (n *Net) Peer(id wire.PeerID, cfg routing.Config) *Node {
-	if node := n.Node(id); node != nil {
-		return node
+// Peer returns the node of a name, which it makes if there is none. It panics on a configuration that package routing
+// refuses.
+func (n *Net) Peer(id wire.PeerID) *Node {
+	if n.nodes[id] == nil {
+		n.add(id, n.cfg)
 	}
+	return n.nodes[id]
+}
+
+// Peers returns all nodes, sorted by name.
+func (n *Net) Peers() (out []*Node) {
+	for _, id := range slices.Sorted(maps.Keys(n.nodes)) {
+		out = append(out, n.nodes[id])
+	}
+	return out
+}
+
+// add makes a node with cfg, setting Self, Has, Fingerprint and Rand.
+func (n *Net) add(id wire.PeerID, cfg routing.Config) *Node {
 	node := &Node{
 		ID: id, net: n, Holds: map[string]bool{}, Claims: map[string]bool{}, Knows: map[wire.PeerID]float64{},
 		Found: map[routing.QueryID][]wire.PeerID{}, record: map[wire.PeerID]event.Outcome{}, wake: -1,
@@ -100,8 +116,8 @@ func (n *Net) Peer(id wire.PeerID, cfg routing.Config) *Node {
 	cfg.Self = id
 	cfg.Has = func(key []byte) bool { return node.Holds[string(key)] }
 	cfg.Fingerprint = n.fingerprint
-	if own := rand.New(rand.NewPCG(n.rand.Uint64(), 0)); cfg.Rand == nil {
-		cfg.Rand = own
+	if cfg.Rand = rand.New(rand.NewPCG(n.rand.Uint64(), 0)); n.Alike {
+		cfg.Rand = rand.New(rand.NewPCG(1, 1))
 	}
 	r, err := routing.New(cfg, (*view)(node))
 	if err != nil {
@@ -122,6 +138,14 @@ func Link(a, b *Node) {
 	slices.Sort(b.Links)
 }
 
+// Link links the pairs of a list such as "a-b b-c".
+func (n *Net) Link(pairs string) {
+	for pair := range strings.FieldsSeq(pairs) {
+		a, b, _ := strings.Cut(pair, "-")
+		Link(n.Peer(wire.PeerID(a)), n.Peer(wire.PeerID(b)))
+	}
+}
+
 // Ask has a node begin a query, and returns its ID: one more than that of the last query.
 func (n *Net) Ask(at wire.PeerID, key string, mode wire.Mode) routing.QueryID {
 	n.asked++
@@ -136,9 +160,6 @@ func (n *Net) Find(at wire.PeerID, key string) routing.Stats {
 	done := n.nodes[at].Done
 	return done[len(done)-1].Stats
 }
-
-// Node returns a node by its name; nil if there is none.
-func (n *Net) Node(id wire.PeerID) *Node { return n.nodes[id] }
 
 // Now returns the virtual time.
 func (n *Net) Now() time.Duration { return n.now }

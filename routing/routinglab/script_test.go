@@ -69,7 +69,7 @@ func (s *Script) Run(d *datadriven.TestData) string {
 }
 
 func (s *Script) newNet(d *datadriven.TestData) {
-	s.net = NewNet(uint64(number(d, "seed", 1)))
+	s.net = NewNet(uint64(number(d, "seed", 1)), routing.Config{})
 	s.net.RTT = duration(d, "rtt", s.net.RTT)
 	s.net.Trace = func(line string) { s.lines = append(s.lines, line) }
 }
@@ -82,7 +82,7 @@ func (s *Script) peer(d *datadriven.TestData) {
 	if d.HasArg("incomplete") {
 		cfg.Incomplete = func() bool { return true }
 	}
-	n := s.net.Peer(wire.PeerID(word(d, 0)), cfg)
+	n := s.net.add(wire.PeerID(word(d, 0)), cfg)
 	for _, k := range list(d, "holds") {
 		n.Holds[k] = true
 	}

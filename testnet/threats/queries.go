@@ -69,30 +69,24 @@ var queryAttacks = []attack{
 	},
 }
 
-// place is a network whose nodes are made and linked by their names.
-type place struct {
-	*routinglab.Net
-	cfg   routing.Config // configuration of all nodes
-	later []event.Input  // inputs for the searcher, see findAsAsked
-}
-
-func newPlace(cfg routing.Config, links string) *place {
-	p := &place{Net: routinglab.NewNet(1), cfg: cfg}
-	for pair := range strings.FieldsSeq(links) {
-		a, b, _ := strings.Cut(pair, "-")
-		routinglab.Link(p.node(wire.PeerID(a)), p.node(wire.PeerID(b)))
-	}
+// newNet returns a network with links such as "a-b b-c".
+func newNet(cfg routing.Config, links string) *routinglab.Net {
+	p := routinglab.NewNet(1, cfg)
+	p.Link(links)
 	return p
 }
 
-// node returns the node with a name. It makes the node if there is none.
-func (p *place) node(id wire.PeerID) *routinglab.Node { return p.Peer(id, p.cfg) }
+// place is a network in which inputs for the searcher come between its events, see findAsAsked.
+type place struct {
+	*routinglab.Net
+	later []event.Input
+}
 
 // findAsAsked does the same as Find. Each millisecond it steps the searcher with the inputs that came into p.later.
 func (p *place) findAsAsked(at wire.PeerID, key string) routing.Stats {
-	n := len(p.node(at).Done)
+	n := len(p.Peer(at).Done)
 	p.Ask(at, key, wire.Any)
-	for end := p.Now() + time.Minute; len(p.node(at).Done) == n && p.Now() < end; {
+	for end := p.Now() + time.Minute; len(p.Peer(at).Done) == n && p.Now() < end; {
 		p.RunUntil(p.Now() + time.Millisecond)
 		later := p.later
 		p.later = nil
@@ -100,18 +94,18 @@ func (p *place) findAsAsked(at wire.PeerID, key string) routing.Stats {
 			p.Step(at, in)
 		}
 	}
-	done := p.node(at).Done
+	done := p.Peer(at).Done
 	return done[len(done)-1].Stats
 }
 
 // inventor returns the number of the two holders of a key that a query for all of them finds. It first asks a
 // contact that makes up names. Only another contact knows the second holder.
 func inventor(limits routing.Limits) float64 {
-	p := newPlace(routing.Config{Limits: limits, Incomplete: func() bool { return true }}, "a-inventor a-honest")
-	p.node("known").Holds["k"], p.node("holder").Holds["k"] = true, true
-	p.node("a").Knows["known"] = 0.001
-	p.node("honest").Knows["known"], p.node("honest").Knows["holder"] = 0.001, 0.001
-	p.node("inventor").Boasts, p.node("inventor").Mute = true, true
+	p := newNet(routing.Config{Limits: limits, Incomplete: func() bool { return true }}, "a-inventor a-honest")
+	p.Peer("known").Holds["k"], p.Peer("holder").Holds["k"] = true, true
+	p.Peer("a").Knows["known"] = 0.001
+	p.Peer("honest").Knows["known"], p.Peer("honest").Knows["holder"] = 0.001, 0.001
+	p.Peer("inventor").Boasts, p.Peer("inventor").Mute = true, true
 	asked := false
 	p.Trace = func(s string) { asked = asked || strings.Contains(s, "a > AskCandidates q1 inventor") }
 	p.Start("a", routing.Query{ID: 1, Key: []byte("k"), Mode: wire.All})
@@ -120,22 +114,22 @@ func inventor(limits routing.Limits) float64 {
 	}
 	p.Step("a", routinglab.Answered(1, "inventor", wire.Query{}, wire.Answer{Records: []wire.Record{{Peer: "ghost 1"}, {Peer: "ghost 2"}}}))
 	p.Run()
-	return float64(p.node("a").Done[0].Stats.Found)
+	return float64(p.Peer("a").Done[0].Stats.Found)
 }
 
 // named returns a place in which searcher a, which knows little, can ask an inventor and an honest peer. The inventor
 // answers with names, whose peers are mute.
 func named(limits routing.Limits, names ...wire.PeerID) *place {
-	p := newPlace(routing.Config{Limits: limits}, "a-inventor a-honest")
-	p.node("inventor").Boasts, p.node("inventor").Mute = true, true
+	p := &place{Net: newNet(routing.Config{Limits: limits}, "a-inventor a-honest")}
+	p.Peer("inventor").Boasts, p.Peer("inventor").Mute = true, true
 	for i := range 50 {
-		n := p.node(wire.PeerID(fmt.Sprint("p", i)))
+		n := p.Peer(wire.PeerID(fmt.Sprint("p", i)))
 		n.Holds[fmt.Sprint("key ", i)] = true
-		p.node("a").Knows[n.ID], p.node("honest").Knows[n.ID] = 1, 0.0001
+		p.Peer("a").Knows[n.ID], p.Peer("honest").Knows[n.ID] = 1, 0.0001
 	}
 	var records []wire.Record
 	for _, n := range names {
-		p.node(n).Mute = true
+		p.Peer(n).Mute = true
 		records = append(records, wire.Record{Peer: n})
 	}
 	p.Trace = func(s string) {
@@ -186,17 +180,17 @@ func namedAgain(limits routing.Limits) float64 {
 // not boast; three others do.
 func boasting(limits routing.Limits) float64 {
 	limits.Fade = 1 // a peer that boasts is believed each time
-	p := newPlace(routing.Config{Limits: limits}, "a-b1 a-b2 a-b3 a-honest a-d1 a-d2 a-d3 a-d4 a-d5 a-d6")
+	p := newNet(routing.Config{Limits: limits}, "a-b1 a-b2 a-b3 a-honest a-d1 a-d2 a-d3 a-d4 a-d5 a-d6")
 	for _, b := range []wire.PeerID{"b1", "b2", "b3"} {
-		p.node(b).Boasts, p.node(b).Mute = true, true
+		p.Peer(b).Boasts, p.Peer(b).Mute = true, true
 	}
 	for i := range 50 {
-		n := p.node(wire.PeerID(fmt.Sprint("p", i)))
+		n := p.Peer(wire.PeerID(fmt.Sprint("p", i)))
 		n.Holds[fmt.Sprint("key ", i)] = true
 		for _, x := range []wire.PeerID{"a", "d1", "d2", "d3", "d4", "d5", "d6"} {
-			p.node(x).Knows[n.ID] = 1
+			p.Peer(x).Knows[n.ID] = 1
 		}
-		p.node("honest").Knows[n.ID] = 0.0001
+		p.Peer("honest").Knows[n.ID] = 0.0001
 	}
 	sum := 0
 	for i := range 30 {
@@ -207,12 +201,12 @@ func boasting(limits routing.Limits) float64 {
 
 // crowd returns a place in which peer b knows and is linked with 60 others, which match every key, and has a link to
 // a stranger. spent counts the messages that b sends for queries.
-func crowd(cfg routing.Config) (p *place, spent *int) {
-	p, spent = newPlace(cfg, "stranger-b"), new(int)
+func crowd(cfg routing.Config) (p *routinglab.Net, spent *int) {
+	p, spent = newNet(cfg, "stranger-b"), new(int)
 	for i := range 60 {
-		n := p.node(wire.PeerID(fmt.Sprintf("p%02d", i)))
-		p.node("b").Knows[n.ID] = 1
-		p.node("b").Links = append(p.node("b").Links, n.ID)
+		n := p.Peer(wire.PeerID(fmt.Sprintf("p%02d", i)))
+		p.Peer("b").Knows[n.ID] = 1
+		p.Peer("b").Links = append(p.Peer("b").Links, n.ID)
 		n.Links = append(n.Links, "b")
 	}
 	p.Trace = func(line string) {
@@ -246,10 +240,10 @@ func greedy(cfg routing.Config) float64 {
 	cfg.Parallel = 64
 	p, spent := crowd(cfg)
 	for i := range 600 {
-		n := p.node(wire.PeerID(fmt.Sprintf("q%03d", i)))
-		p.node("b").Knows[n.ID] = 1
-		for _, l := range p.node("b").Links { // no link knows more than b does
-			p.node(l).Knows[n.ID] = 1
+		n := p.Peer(wire.PeerID(fmt.Sprintf("q%03d", i)))
+		p.Peer("b").Knows[n.ID] = 1
+		for _, l := range p.Peer("b").Links { // no link knows more than b does
+			p.Peer(l).Knows[n.ID] = 1
 		}
 	}
 	p.Step("b", search("k", 1<<40, 1_000_000, 20*time.Second))
@@ -260,13 +254,13 @@ func greedy(cfg routing.Config) float64 {
 // claimant returns the number of 100 finds that first ask a peer whose summary looks the most precise, matches every
 // key, and is false.
 func claimant(limits routing.Limits) float64 {
-	p := newPlace(routing.Config{Limits: limits}, "")
-	p.node("a").Knows["claimant"] = 0.0001
-	p.node("a").Knows["holder"] = 0.001
+	p := newNet(routing.Config{Limits: limits}, "")
+	p.Peer("a").Knows["claimant"] = 0.0001
+	p.Peer("a").Knows["holder"] = 0.001
 	asked := 0
 	for i := range 100 {
 		key := fmt.Sprint("key ", i)
-		p.node("claimant").Claims[key], p.node("holder").Holds[key] = true, true
+		p.Peer("claimant").Claims[key], p.Peer("holder").Holds[key] = true, true
 		s := p.Find("a", key)
 		if s.Found == 0 {
 			check(fmt.Errorf("%s is not found", key))
@@ -281,11 +275,11 @@ func claimant(limits routing.Limits) float64 {
 // popular returns the number of names a second that a stranger receives if it asks for the holders of one key ten
 // times a second.
 func popular(cfg routing.Config) float64 {
-	p := newPlace(cfg, "stranger-b")
+	p := newNet(cfg, "stranger-b")
 	for i := range 300 {
-		n := p.node(wire.PeerID(fmt.Sprintf("p%03d", i)))
+		n := p.Peer(wire.PeerID(fmt.Sprintf("p%03d", i)))
 		n.Holds["k"] = true
-		p.node("b").Knows[n.ID] = 0.0001
+		p.Peer("b").Knows[n.ID] = 0.0001
 	}
 	// so that b has heard a holder's name for the key
 	p.Start("b", routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
@@ -293,7 +287,7 @@ func popular(cfg routing.Config) float64 {
 	const seconds = 60
 	named, began := 0, p.Now()
 	for i := range uint64(10 * seconds) {
-		effects := p.node("b").Router.Step(began+time.Duration(i)*time.Second/10, event.Asked{
+		effects := p.Peer("b").Router.Step(began+time.Duration(i)*time.Second/10, event.Asked{
 			Request: 1<<40 + i, From: "stranger", Question: wire.Query{Kind: wire.Candidates, Key: []byte("k"), Mode: wire.All},
 		})
 		for _, e := range effects {
@@ -314,11 +308,11 @@ func impatient(defended bool) (cfg routing.Config) {
 }
 
 // knowing returns a place in which node a knows a number of peers.
-func knowing(cfg routing.Config, number int) (p *place, all []*routinglab.Node) {
-	p = newPlace(cfg, "")
+func knowing(cfg routing.Config, number int) (p *routinglab.Net, all []*routinglab.Node) {
+	p = newNet(cfg, "")
 	for i := range number {
-		n := p.node(wire.PeerID(fmt.Sprintf("p%02d", i)))
-		p.node("a").Knows[n.ID] = 0.001
+		n := p.Peer(wire.PeerID(fmt.Sprintf("p%02d", i)))
+		p.Peer("a").Knows[n.ID] = 0.001
 		all = append(all, n)
 	}
 	return p, all

@@ -9,6 +9,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
+	"github.com/venn-p2p/venn/routing/routinglab"
 )
 
 // weather has harms that networks do to peers without anybody's intent.
@@ -27,7 +28,7 @@ var weather = []attack{
 
 // hundred returns a place in which the searcher knows a hundred peers. Each key has the given number of holders
 // among them.
-func hundred(limits routing.Limits, keys, holders int) (p *place, peers []wire.PeerID) {
+func hundred(limits routing.Limits, keys, holders int) (p *routinglab.Net, peers []wire.PeerID) {
 	p, all := knowing(routing.Config{Limits: limits}, 100)
 	for _, n := range all {
 		peers = append(peers, n.ID)
@@ -35,7 +36,7 @@ func hundred(limits routing.Limits, keys, holders int) (p *place, peers []wire.P
 	rng := rand.New(rand.NewPCG(2, 2))
 	for k := range keys {
 		for _, i := range rng.Perm(len(peers))[:holders] {
-			p.node(peers[i]).Holds[fmt.Sprint("key ", k)] = true
+			p.Peer(peers[i]).Holds[fmt.Sprint("key ", k)] = true
 		}
 	}
 	return p, peers
@@ -47,16 +48,16 @@ func partition(limits routing.Limits) float64 {
 	p, peers := hundred(limits, 200, 1)
 	cut := func(mute bool) {
 		for _, x := range peers[:50] {
-			p.node(x).Mute = mute
+			p.Peer(x).Mute = mute
 		}
 	}
 	round := func(length time.Duration) (found int) {
-		done := len(p.node("a").Done)
+		done := len(p.Peer("a").Done)
 		for k := range 200 {
 			p.Ask("a", fmt.Sprint("key ", k), wire.Any)
 		}
 		p.RunUntil(p.Now() + length)
-		for _, d := range p.node("a").Done[done:] {
+		for _, d := range p.Peer("a").Done[done:] {
 			found += min(1, d.Stats.Found)
 		}
 		return found
@@ -83,18 +84,18 @@ func churn(limits routing.Limits) float64 {
 	p, peers := hundred(limits, popular, 6)
 	rng := rand.New(rand.NewPCG(3, 3))
 	for i, x := range peers {
-		p.node(x).Mute = i%2 == 0
+		p.Peer(x).Mute = i%2 == 0
 	}
 	var took []float64
 	missed := 0
 	for i := range 600 {
 		for _, x := range peers {
 			if rng.Float64() < 1-math.Exp2(-1/median) {
-				p.node(x).Mute = !p.node(x).Mute
+				p.Peer(x).Mute = !p.Peer(x).Mute
 			}
 		}
 		key := fmt.Sprint("key ", i%popular)
-		alive := slices.ContainsFunc(peers, func(x wire.PeerID) bool { return p.node(x).Holds[key] && !p.node(x).Mute })
+		alive := slices.ContainsFunc(peers, func(x wire.PeerID) bool { return p.Peer(x).Holds[key] && !p.Peer(x).Mute })
 		s := p.Find("a", key)
 		if alive && s.Found == 0 {
 			missed++
