@@ -95,50 +95,13 @@ func newWorld(t testing.TB, seed uint64) *world {
 	return w
 }
 
-// step answers some of what was asked, announces something, and lets time pass.
-func (w *world) step(effects []event.Effect) []event.Effect {
-	rng := w.rng
-	var answers []event.Input
-	for _, e := range effects {
-		c, ok := e.(event.SendCatalogue)
-		if !ok || rng.IntN(5) == 0 {
-			continue
-		}
-		for _, it := range c.Items {
-			for _, s := range w.origins {
-				p := s.Stream
-				if it.Want <= it.Have || it.Group != group.Of(p.Header()) || int(it.Have) >= p.Parts() {
-					continue
-				}
-				run, err := p.Run(int(it.Have), min(int(it.Want), p.Parts()))
-				if err != nil {
-					continue
-				}
-				in := event.PartsReceived{
-					From: c.To, Group: it.Group, Bytes: Cost(wire.Parts{Run: run}), Parts: wire.Parts{Run: run},
-				}
-				if it.Have == 0 {
-					in.Envelope, in.Record = s.Envelope, s.Record
-				}
-				answers = append(answers, in)
-			}
-		}
-	}
-	w.now += time.Duration(rng.IntN(300)) * time.Millisecond
-	var out []event.Effect
-	for _, in := range answers {
+// step lets time pass, and a turn happen.
+func (w *world) step(last []event.Effect) (out []event.Effect) {
+	w.now += time.Duration(w.rng.IntN(300)) * time.Millisecond
+	for _, in := range plain.Turn(w.rng, w.origins, w.links, last, Cost) {
 		out = append(out, w.give(w.now, in)...)
 	}
-	s := w.origins[rng.IntN(len(w.origins))]
-	item := wire.Item{Group: group.Of(s.Stream.Header()), Have: uint16(1 + rng.IntN(s.Stream.Parts()))}
-	out = append(out, w.give(w.now, event.CatalogueReceived{From: w.links[rng.IntN(len(w.links))], Items: []wire.Item{item}, Bytes: 100})...)
-	if rng.IntN(10) == 0 {
-		out = append(out, w.give(w.now, event.Outcome{Peer: wire.PeerID(s.Record), Hits: rng.IntN(3), Misses: rng.IntN(5)})...)
-	}
-	if rng.IntN(10) == 0 {
-		out = append(out, w.give(w.now, event.RoundTrip{Peer: wire.PeerID(s.Record), RTT: time.Duration(rng.IntN(200)) * time.Millisecond})...)
-	}
-	return append(out, w.give(w.now, event.Tick{})...)
+	return out
 }
 
 func emptyDirectory(rng *rand.Rand) *directory.Directory {

@@ -64,6 +64,37 @@ func (o *Origin) Sent(from wire.PeerID, first, end int) event.PartsReceived {
 	return in
 }
 
+// Turn returns what happens to a peer after its last effects. Links answer four of five of its asks for parts of some
+// origins, and one announces an origin. Now and then it learns how often a peer was right, or a round trip. A tick ends
+// the turn. cost returns the bytes of a message.
+func Turn(rng *rand.Rand, origins []Origin, links []wire.PeerID, last []event.Effect, cost func(wire.Message) int) (in []event.Input) {
+	for _, e := range last {
+		c, ok := e.(event.SendCatalogue)
+		if !ok || rng.IntN(5) == 0 {
+			continue
+		}
+		for _, it := range c.Items {
+			for _, o := range origins {
+				if it.Want > it.Have && it.Group == o.Group() && int(it.Have) < o.Parts() {
+					sent := o.Sent(c.To, int(it.Have), min(int(it.Want), o.Parts()))
+					sent.Bytes = cost(wire.Parts{Run: sent.Run})
+					in = append(in, sent)
+				}
+			}
+		}
+	}
+	o := origins[rng.IntN(len(origins))]
+	item := wire.Item{Group: o.Group(), Have: uint16(1 + rng.IntN(o.Parts()))}
+	in = append(in, event.CatalogueReceived{From: links[rng.IntN(len(links))], Items: []wire.Item{item}, Bytes: 100})
+	if rng.IntN(10) == 0 {
+		in = append(in, event.Outcome{Peer: o.ID, Hits: rng.IntN(3), Misses: rng.IntN(5)})
+	}
+	if rng.IntN(10) == 0 {
+		in = append(in, event.RoundTrip{Peer: o.ID, RTT: time.Duration(rng.IntN(200)) * time.Millisecond})
+	}
+	return append(in, event.Tick{})
+}
+
 // OpenRecord opens the record of an [Origin].
 func OpenRecord(record []byte) (wire.PeerID, error) { return wire.PeerID(record), nil }
 
