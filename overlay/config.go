@@ -20,7 +20,7 @@ import (
 // Config holds the parameters of an [Overlay]. Zero values mean the stated defaults.
 type Config struct {
 	Self wire.PeerID     // this node; required
-	Seed summary.SeedTag // the network's; summaries of other networks are refused, under other numbers not understood
+	Seed summary.SeedTag // the network's; summaries of another name are refused, those of another number not asked for
 
 	// Previous is the seed that the network is rotating from, another number of the same name. Until PreviousUntil, an
 	// instant on the core's clock, summaries under it are accepted, too, and our own may be published under either.

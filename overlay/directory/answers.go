@@ -44,9 +44,9 @@ func (a *answers) halve() {
 // halved halves the counts. One hit always stays, so that a useful peer is not forgotten before others.
 func halved(hits, misses int) (int, int) { return hits - hits/2, misses / 2 }
 
-// fade halves the answers if at least the time unless has passed since they were last halved.
-func (e *Entry) fade(now, unless time.Duration) {
-	if e.any() && now >= e.faded+unless {
+// fade halves the answers, unless it has done so within the last minute.
+func (e *Entry) fade(now time.Duration) {
+	if e.any() && now >= e.faded+agenda.Seldom {
 		e.halve()
 		e.faded = now
 	}
@@ -71,7 +71,7 @@ func (d *Directory) fadeAnswers(now time.Duration) {
 	d.touch()
 	for _, e := range d.Others() {
 		if e != nil {
-			e.fade(now, agenda.Seldom)
+			e.fade(now)
 		}
 	}
 }

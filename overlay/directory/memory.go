@@ -47,13 +47,13 @@ func (d *Directory) compact(now time.Duration) {
 	}
 }
 
-// compactOlder drops the encoded parts of small prefixes that have not grown for at least the time than.
-func (d *Directory) compactOlder(now, than time.Duration) {
+// compactOlder drops the encoded parts of small prefixes that have not grown within the given time.
+func (d *Directory) compactOlder(now, within time.Duration) {
 	for _, e := range d.Others() {
 		switch {
 		case e == nil || e.cur == nil:
-		case now-e.touched < than:
-			d.due.By(dueCompact, e.touched+than)
+		case now-e.touched < within:
+			d.due.By(dueCompact, e.touched+within)
 		default:
 			d.shrink(e, d.compacted(e.cur))
 		}

@@ -256,7 +256,7 @@ func (d *Directory) renew(now time.Duration, e *Entry, h summary.Header, in even
 	e.since = now
 	e.dialFails = 0 // it was heard of
 	e.outdateOverlap(now)
-	e.fade(now, agenda.Seldom)
+	e.fade(now)
 	d.countSigned(e, signed)
 	d.change(Renewed, e)
 }

@@ -21,7 +21,7 @@ func (m *Machine) Check() error {
 		}
 		l := m.link(o.feeder)
 		switch {
-		case m.tagged(tag) != o || m.of(o.peer) != o || m.origins.between(alike(tag)).at(tag) == nil:
+		case m.tagged(tag) != o || m.of(o.peer) != o || m.origins.between(sharing(tag)).at(tag) == nil:
 			return fmt.Errorf("tails: origin %x not found by its tag or its peer", tag)
 		case o.group() != group.New(group.Tag(m.cfg.Seed, string(o.peer)), o.epoch):
 			return fmt.Errorf("tails: origin %x has the group %v, not that of its peer", tag, o.group())

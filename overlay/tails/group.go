@@ -5,8 +5,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// alike returns the least and the greatest tag with the given tag's first three bytes, which [wire.Abbreviate] keeps.
-func alike(tag uint64) (first, last uint64) {
+// sharing returns the least and the greatest tag with the given tag's first three bytes, which [wire.Abbreviate] keeps.
+func sharing(tag uint64) (first, last uint64) {
 	const rest = 1<<40 - 1
 	return tag &^ rest, tag | rest
 }
@@ -22,7 +22,7 @@ func (m *Machine) fitting(out []*origin, it *wire.TailItem) []*origin {
 		}
 		return out
 	}
-	some := m.origins.between(alike(it.Group.OriginTag()))
+	some := m.origins.between(sharing(it.Group.OriginTag()))
 	for i := range some {
 		if o := &some[i]; it.Names(o.group()) {
 			out = append(out, o)
