@@ -137,7 +137,7 @@ func (n *Node) haveOnce(ctx context.Context, to wire.Record, keys [][]byte, e er
 	return has, rtt, err
 }
 
-// havePrice is the price of a question for keys.
+// havePrice returns the price of a question for keys.
 func havePrice(keys wire.HaveRequest) time.Duration { return time.Duration(len(keys)) * admit.Key }
 
 func (n *Node) serveHave(s *streams.Stream, keys wire.HaveRequest) (err error) {

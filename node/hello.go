@@ -202,7 +202,7 @@ func (l *loop) restarted(h gotHello) {
 	})
 }
 
-// helloPrice is the price of a hello: that of its records, and of an inquiry, because a refused hello gets names, too.
+// helloPrice returns the price of a hello: of its records, and of an inquiry, because a refused hello gets names, too.
 func helloPrice(h wire.Hello) time.Duration {
 	return admit.Inquiry + time.Duration(len(h.Records))*admit.Signature
 }

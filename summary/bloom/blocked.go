@@ -165,7 +165,7 @@ func (f *Blocked) AddHash(h Hash) {
 	}
 }
 
-// ContainsHash is Contains for a key's hash under the filter's Hasher, or Hash64.
+// ContainsHash does what Contains does, by the key's hash under the filter's Hasher, or Hash64.
 //
 // Where the caches hold the filter, it has no branch that depends on the filter until a word of positions is used up,
 // because the probe that fails cannot be foreseen. In a larger filter it returns after two probes if one fails, as for

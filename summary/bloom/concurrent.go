@@ -47,7 +47,7 @@ func (s *Concurrent) set(at uint64) bool {
 // Contains reports whether the key may have been added. No allocation. O(k).
 func (s *Concurrent) Contains(key []byte) bool { return s.ContainsHash(s.f.params.Hasher.Hash(key)) }
 
-// ContainsHash is Contains for a key's hash under the filter's Hasher. O(k).
+// ContainsHash does what Contains does, by the key's hash under the filter's Hasher. O(k).
 func (s *Concurrent) ContainsHash(h Hash) bool {
 	for _, p := range s.f.probes {
 		at := p.at(h, s.f.params.BlockBits)

@@ -113,7 +113,7 @@ func (d *Dynamic) TestAndAdd(key []byte) bool {
 // Contains reports whether the key may have been added. O(λ k), no allocation.
 func (d *Dynamic) Contains(key []byte) bool { return d.ContainsHash(d.params.Batch.Hasher.Hash(key)) }
 
-// ContainsHash is Contains for a key's hash under the filter's Hasher. O(λ k).
+// ContainsHash does what Contains does, by the key's hash under the filter's Hasher. O(λ k).
 func (d *Dynamic) ContainsHash(h Hash) bool {
 	for _, b := range slices.Backward(d.batches) { // most questions are about the latest keys
 		if b.ContainsHash(h) {

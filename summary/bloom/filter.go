@@ -74,7 +74,7 @@ func (f *Filter) AddHash(h Hash) {
 // Contains reports whether the key may have been added: O(k), no allocation.
 func (f *View) Contains(key []byte) bool { return f.ContainsHash(f.params.Hasher.Hash(key)) }
 
-// ContainsHash is Contains for a key's hash under the filter's Hasher. O(k).
+// ContainsHash does what Contains does, by the key's hash under the filter's Hasher. O(k).
 func (f *View) ContainsHash(h Hash) bool {
 	words, m := f.words, f.params.BlockBits
 	probes := f.probes

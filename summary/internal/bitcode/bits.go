@@ -27,8 +27,8 @@ func AppendBits(dst []byte, words []uint64, n, ones int) []byte {
 	}
 }
 
-// AppendExact is AppendBits with the exact code at every length, at about a twentieth of the speed. It is the shortest
-// code there is, within a byte of log2 of the number of arrays with the same number of ones.
+// AppendExact does what AppendBits does, but in the exact code at every length, at about a twentieth of the speed. That
+// is the shortest code there is, within a byte of log2 of the number of arrays with the same number of ones.
 func AppendExact(dst []byte, words []uint64, n, ones int) []byte {
 	return appendExact(dst, counted(words, n, ones), n, ones)
 }
@@ -72,7 +72,7 @@ func DecodeBits(words []uint64, src []byte, n, ones int) (consumed int, err erro
 	return consumed, err
 }
 
-// DecodeExact is DecodeBits for the code of AppendExact.
+// DecodeExact does what DecodeBits does, for the code of AppendExact.
 func DecodeExact(words []uint64, src []byte, n, ones int) (consumed int, err error) {
 	if err := checkCounts(n, ones); err != nil {
 		return 0, err
