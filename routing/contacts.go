@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/region"
@@ -29,11 +30,11 @@ const (
 	// peers).
 	contactPatience = 2
 	// mostWants is the number of times that a query may want more contacts.
-	mostWants = 4
+	mostWants = bound.Handful
 	// mostAlike is the number of peers asked because they resemble this one. If each of them knows half of the similar
 	// peers, one in thirty is unknown to us and to four others. A party that makes up similar peers is asked no more often
 	// either.
-	mostAlike = 4
+	mostAlike = bound.Handful
 )
 
 // covering is the state of asking contacts: the contacts, and the ranges that were answered for.

@@ -15,7 +15,7 @@ const (
 	doubtFrom = bound.Signs
 	// alikeMisses is the number of wrong names, with none right, that makes a similar peer's answer a bad one. With twice
 	// as many, peers like us that name wrong ones are asked 112 times in 30 searches (TestPeersLikeUsThatWaste).
-	alikeMisses = wrongNames / 2
+	alikeMisses = bound.Handful
 )
 
 // reputation is the fading record of the names that a peer gave in earlier queries.

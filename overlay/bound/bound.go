@@ -13,6 +13,10 @@ const (
 	Most = 1 << 14
 )
 
+// Handful is the number of peers that are enough for one purpose: links into a range, answers of a lookup, voices. Of
+// fewer all may fail, or lie. More cost messages, and know little more.
+const Handful = 4
+
 // Headers is the part of a link's rate that may go to headers of messages. On a slow link messages wait, so that
 // several go as one.
 const Headers = 0.01

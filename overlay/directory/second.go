@@ -1,11 +1,12 @@
 package directory
 
 import (
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // seconders is the number of links below which the word of one link is enough: perhaps no other knows the origin.
-const seconders = 4
+const seconders = bound.Handful
 
 // second notes that a link has named an entry. To invent an origin costs a liar nothing. An origin that exists is soon
 // named by a second link, or by itself.

@@ -25,10 +25,10 @@ const (
 	// for parts.
 	noticeShare = 1.0 / 32
 	noticeBurst = noticeShare * leastBurst
-	// noticeMost of our own line's rate may go to announcements, all links together: a peer on a slow line has many
-	// links, each perhaps faster than the line. As much of a link's inward rate may be announcements, because the two
+	// noticeMost of our own line's rate may go to announcements, all links together, enough for a few links: a peer on a
+	// slow line has many links, each perhaps faster than the line. As much of a link's inward rate may be announcements, because the two
 	// ends of a link may reckon with different rates.
-	noticeMost = 4 * noticeShare
+	noticeMost = bound.Handful * noticeShare
 )
 
 // announcements collects the announcements due on a link, within its budget. Every link goes through the directory from

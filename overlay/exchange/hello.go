@@ -4,12 +4,13 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // FewOrigins is the number of known peers below which a peer is a newcomer, which is sent records.
-const FewOrigins = 4
+const FewOrigins = bound.Handful
 
 // Records is the choice of records that go with a hello.
 type Records uint8

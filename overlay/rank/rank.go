@@ -27,12 +27,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/summary/estimate"
 )
 
 // Numbers of neighbours by each policy, in the overlay's default configuration.
 const (
-	SimilarSlots = 4
+	SimilarSlots = bound.Handful
 	NearSlots    = 1
 	RandomSlots  = 3
 )

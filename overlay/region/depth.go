@@ -3,11 +3,12 @@ package region
 import (
 	"math"
 
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/space"
 )
 
 // RangeLinks is the number of links to keep with peers of our range, unless our range is the whole network.
-const RangeLinks = 4
+const RangeLinks = bound.Handful
 
 // Means are the resources that a peer can spend on the origins of its range.
 type Means struct {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -16,7 +17,7 @@ import (
 const (
 	// strangerEvery is the period, in rounds of gossip, of asking a stranger: similar peers often know only each other.
 	// After as many rounds in a row that bring nothing, the time between them doubles with each.
-	strangerEvery = 4
+	strangerEvery = bound.Handful
 	// lastRound is the longest time between rounds that bring nothing.
 	lastRound = agenda.Longest
 )

@@ -65,7 +65,7 @@ const (
 	// after its first lookup, and doubles that wait after each further one.
 	firstLookups = 6
 	// mostHops is the largest number of peers asked in one lookup.
-	mostHops = 4
+	mostHops = bound.Handful
 	// meetNamed caps the peers named to an asker that looks up a place, all nearer to the place than the answerer.
 	meetNamed = RangeLinks
 	// maxVisitors caps the visitors remembered, each for the lifetime of its summary. Within that time visitors come to
