@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -21,7 +22,7 @@ import (
 // does not match here is asked: the prefix held here is mostly of an earlier epoch.
 
 // clearlyBetter is the greatest Σf that a more precise peer may have, as a part of ours.
-const clearlyBetter = 0.5
+const clearlyBetter = bound.Half
 
 // seekPrecise makes a query ask peers that know the network, or a range of it, more precisely. It returns false if there
 // are none.

@@ -50,7 +50,7 @@ var layers = []layer{
 	{"overlay/tails", []string{"summary/...", "overlay/group", "overlay/agenda", "overlay/bound", "overlay/event", "overlay/wire"}},
 	{"overlay/overlaylab/plain", []string{"summary/...", "overlay/group", "overlay/event", "overlay/wire"}},
 	{"overlay/overlaylab", []string{"summary/...", "overlay/group", "overlay/agenda", "overlay/event", "overlay/wire", "overlay", "overlay/overlaylab/plain"}},
-	{"routing/match", []string{"summary/..."}},
+	{"routing/match", []string{"summary/...", "overlay/bound"}},
 	{"routing/cover", nil},
 	{"routing", []string{"summary/...", "overlay/admission", "overlay/agenda", "overlay/group", "overlay/bound", "overlay/event", "overlay/wire", "overlay", "overlay/region", "overlay/space", "routing/match"}},
 	{"routing/routinglab", []string{"summary/...", "overlay/event", "overlay/wire", "overlay", "overlay/region", "overlay/space", "routing"}},

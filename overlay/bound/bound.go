@@ -17,6 +17,10 @@ const (
 // fewer all may fail, or lie. More cost messages, and know little more.
 const Handful = 4
 
+// Half is the part of a budget or memory that one use may take, and the part of what is expected that is enough. A
+// probability of Half tells neither way.
+const Half = 0.5
+
 // Headers is the part of a link's rate that may go to headers of messages. On a slow link messages wait, so that
 // several go as one.
 const Headers = 0.01

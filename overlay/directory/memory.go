@@ -27,8 +27,7 @@ import (
 // go, no new ones are made until an eighth of the memory is free: the same origins would only come back.
 const (
 	entryMemory = 370 // bytes of an entry, without records and prefixes: its fields, its place in the tables
-	usefulShare = 0.5
-	slack       = 64 // 1/slack of the memory is freed beyond need, and for bans; 1/slack of the room may be used beyond it
+	slack       = 64  // 1/slack of the memory is freed beyond need, and for bans; 1/slack of the room may be used beyond it
 )
 
 // OriginShare is the share of the memory for the first parts of origins. The rest is for further parts, for unusually

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -94,7 +95,7 @@ func (d *Directory) shedEntries(goal int, keep func(wire.PeerID) bool) {
 	// The useful peers of most weight keep their preference, as far as their share of the memory goes.
 	for i := len(all) - 1; i >= 0 && all[i].useful; i-- {
 		useful += d.entryMemory(all[i].e)
-		all[i].useful = float64(useful) <= usefulShare*float64(d.cfg.Memory)
+		all[i].useful = float64(useful) <= bound.Half*float64(d.cfg.Memory)
 	}
 	slices.SortFunc(all, leastWorth)
 	for _, w := range all {

@@ -39,7 +39,7 @@ func (d *Directory) Candidates(key []byte, f summary.Fingerprint) []*Entry {
 const LookedAt = bound.Many
 
 // VagueRate is the false-positive rate above which a prefix tells too little about a key to answer.
-const VagueRate = 0.5
+const VagueRate = bound.Half
 
 // vague reports whether so few parts are held of an origin outside of our range that it is no candidate. Peers of its
 // range know it better, and name it if it may have the key.

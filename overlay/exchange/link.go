@@ -216,7 +216,7 @@ func (x *Exchange) received(n int) {
 }
 
 // unaskedShare is the share of our own line that messages without an ask may use up, all links together.
-const unaskedShare = 0.5
+const unaskedShare = bound.Half
 
 // receivedUnasked counts bytes that came without an ask against our own line, up to unaskedShare of it.
 func (x *Exchange) receivedUnasked(n int) {

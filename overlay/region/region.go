@@ -72,7 +72,7 @@ const (
 	// excess, the contacts of 100 peers leave 227 of 10,000 pairs uncovered, where they leave 175 (TestContacts).
 	apart = 1.125
 	// filledTo is the part of the expected origins of a range that must be known for the range to be vouched for.
-	filledTo = 0.5
+	filledTo = bound.Half
 	// maxMet caps the peers that are remembered to have our own summary, and those met while seeking.
 	maxMet = bound.Many
 	// A peer with room for fewer than littleRoom origins fetches only exchange.FewOrigins of them until it knows its

@@ -16,6 +16,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/venn-p2p/venn/overlay/bound"
 )
 
 const (
@@ -122,7 +124,7 @@ const (
 
 	// EvenOdds caps the estimated share of peers that hold a wanted key. It is also the probability below which a poor
 	// directory's match is not trusted.
-	EvenOdds = 0.5
+	EvenOdds = bound.Half
 )
 
 // NewPrior returns an estimate that starts at share, clamped to [1e-4, 0.5].
