@@ -23,7 +23,7 @@ const (
 	// contactsAtOnce is the number of contacts that an Any query asks at a time, to begin with. With one, a query takes
 	// 2.65 messages and p99 is 1.33 s, with four 3.48 and .69 s; with two 2.94 and .88 s (scenario routing, 200 peers,
 	// origins=24).
-	contactsAtOnce = 2
+	contactsAtOnce = region.ContactsEach
 	// contactPatience is the time that a contact, or a peer asked for more contacts, may take, in multiples of HedgeAfter:
 	// mostly a connection is made first. With one, p99 is 3.8 s where half are killed, with four 7.0 s; with two 4.9 s
 	// (200 peers, origins=24). But with one a query takes 3.46 messages on lines of 256 kbit/s, and 3.26 with two (150

@@ -3,6 +3,8 @@ package exchange
 import (
 	"cmp"
 	"time"
+
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // UndeclaredRate is the assumed rate, in bit/s, of a line whose owner declares none.
@@ -48,9 +50,9 @@ func (b *budget) refillAt(now time.Duration, rate float64) {
 	b.refill(now)
 }
 
-// reserve is the number of bytes of a burst kept back for messages that do not ask first: hellos, pubsub's own control
-// messages.
-const reserve = 2 << 10
+// reserve is the number of bytes of a burst kept back for messages that do not ask first: a hello with a record, and
+// pubsub's own control messages.
+const reserve = wire.MaxRecord
 
 // allows reports whether n bytes may go now.
 func (b *budget) allows(n int) bool { return b.tokens-reserve >= float64(n) }

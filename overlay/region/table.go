@@ -71,8 +71,8 @@ func (c *Contact) trust() float64 {
 }
 
 const (
-	// ContactsEach is the number of contacts wanted for each range beside ours.
-	ContactsEach = 2
+	// ContactsEach is the number of contacts wanted for each range beside ours: one alone may lie.
+	ContactsEach = bound.Signs
 	// MaxContacts is the most contacts that a table holds.
 	MaxContacts = ContactsEach << space.MaxBits
 	// FarWider is the number of bits by which a far wider range is shorter than that of most peers.
@@ -358,7 +358,6 @@ func (t *Contacts) Lacks(want, depth int) space.Bitmap {
 	if t.bits == 0 {
 		return out
 	}
-	const both = 1 | 2
 	var here [1<<space.MaxBits + 1]lack
 	for at := range t.list {
 		c := &t.list[at]
@@ -374,16 +373,16 @@ func (t *Contacts) Lacks(want, depth int) space.Bitmap {
 			here[i+n].wide--
 		case d == depth:
 			here[i].have++
-			here[i].halves = both
+			here[i].halves = [2]bool{true, true}
 		default:
 			here[i].have++
-			here[i].halves |= 1 << (c.Place >> (63 - depth) & 1)
+			here[i].halves[c.Place>>(63-depth)&1] = true
 		}
 	}
 	own, wide := int(t.self>>(64-depth)), int16(0)
 	for i, h := range here[:1<<depth] {
 		wide += h.wide
-		if i != own && (int(h.have+wide) < want || want > 1 && wide == 0 && h.halves != both) {
+		if i != own && (int(h.have+wide) < want || want > 1 && wide == 0 && h.halves != [2]bool{true, true}) {
 			out.Add(space.Around(space.Place(uint64(i)<<(64-depth)), depth))
 		}
 	}
@@ -393,8 +392,8 @@ func (t *Contacts) Lacks(want, depth int) space.Bitmap {
 // lack holds the counts of [Contacts.Lacks] for one range.
 type lack struct {
 	have   int16
-	wide   int16 // contacts whose wider range begins here, less contacts whose wider range ends just before
-	halves uint8 // a bit for each half with a contact
+	wide   int16   // contacts whose wider range begins here, less contacts whose wider range ends just before
+	halves [2]bool // halves with a contact
 }
 
 // Credible returns the depth to assume for a claimed depth where a lie would do harm. usual is the depth of most peers.
