@@ -59,8 +59,8 @@ func (d *Directory) Check(now time.Duration) error {
 	for _, i := range d.free {
 		want(d.entries[i] == nil, "index %d is free and taken", i)
 	}
-	if sigma := d.sigma; sigma != unknownSigma {
-		d.sigma = unknownSigma
+	if sigma := d.sigma; d.sigmaOf == d.Version() {
+		d.sigmaOf = 0
 		want(math.Abs(d.FalseMatches()-sigma) < 1e-9, "%v false matches, remembered %v", d.FalseMatches(), sigma)
 	}
 	return errors.Join(errs...)

@@ -51,7 +51,8 @@ type Directory struct {
 
 	due         agenda.Agenda
 	version     uint64        // see Version
-	sigma       float64       // last result of FalseMatches; unknownSigma when it may have changed
+	sigma       float64       // last result of FalseMatches
+	sigmaOf     uint64        // version that it is of
 	estimate    bool          // there may be overlap to estimate
 	lastLearned time.Duration // when a new origin was last learned
 
@@ -68,15 +69,13 @@ const (
 	dueTasks          // number of tasks
 )
 
-const unknownSigma = -1.0
-
 // New returns a directory without other peers.
 func New(cfg Config) *Directory {
 	cfg.Limits.defaults(cfg.Memory)
 	own := &Entry{tag: group.Tag(cfg.Seed, string(cfg.Self)), peer: cfg.Self}
 	d := &Directory{
 		cfg: cfg, bans: newBans(cfg.Limits), entries: []*Entry{own}, owns: 1, byTag: map[uint64]*Entry{},
-		groups: map[string]int{}, due: agenda.New(dueTasks), sigma: unknownSigma, fits: math.MaxInt,
+		groups: map[string]int{}, due: agenda.New(dueTasks), fits: math.MaxInt,
 	}
 	d.byTag[own.tag] = own
 	d.startRotation()
@@ -88,10 +87,7 @@ func New(cfg Config) *Directory {
 func (d *Directory) Version() uint64 { return d.version + 1 }
 
 // touch changes the version. It is also called when a peer's claims begin or cease to be believed.
-func (d *Directory) touch() {
-	d.version++
-	d.sigma = unknownSigma
-}
+func (d *Directory) touch() { d.version++ }
 
 const (
 	// MaxPending caps the pending entries, and MaxPendingLink the pending entries that one link named first.

@@ -71,8 +71,8 @@ func (d *Directory) Ignored() int { return d.ignored }
 // of all peers known. A peer with no part held counts 1 if a summary was announced. Not counted are peers that no query
 // asks: those known by their record alone, perhaps invented, refuted, or with too few parts held.
 func (d *Directory) FalseMatches() float64 {
-	if d.sigma == unknownSigma {
-		d.sigma = 0
+	if d.sigmaOf != d.Version() {
+		d.sigma, d.sigmaOf = 0, d.Version()
 		for _, e := range d.Others() {
 			if e != nil && !e.state.gone() && e.state != Named && !e.Covered() && !d.Invented(e) && !e.Refuted() && !d.vague(e) {
 				d.sigma += e.Rate()
