@@ -8,10 +8,7 @@ import (
 
 // An origin that signs two summaries under one epoch is banned: all that is held of it is dropped, and nothing more of
 // it is accepted for a while. Identities are free, so bans are few and small, and the oldest gives way.
-const (
-	banFor    = agenda.Day
-	banMemory = 64 // bytes of a ban: its place in a map and in the order
-)
+const banFor = agenda.Day
 
 // bans holds the banned origins.
 type bans struct {
@@ -41,7 +38,8 @@ func (b *bans) add(now time.Duration, tag uint64) {
 // has reports whether a tag is banned.
 func (b *bans) has(now time.Duration, tag uint64) bool { return now < b.until[tag] }
 
-func (b *bans) memory() int { return banMemory * len(b.order) }
+// memory returns the bytes that the bans count as: each as an entry.
+func (b *bans) memory() int { return entryMemory * len(b.order) }
 
 // ban forgets the entries of a peer and bans it.
 func (d *Directory) ban(now time.Duration, e *Entry) {

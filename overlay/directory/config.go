@@ -52,7 +52,7 @@ type Limits struct {
 }
 
 func (l *Limits) defaults(memory int) {
-	l.Bans = cmp.Or(l.Bans, max(1, memory/slack/banMemory))
+	l.Bans = cmp.Or(l.Bans, max(1, memory/slack/entryMemory))
 	l.BanFor = cmp.Or(l.BanFor, banFor)
 	l.Named, l.NamedLink = cmp.Or(l.Named, maxNamed), cmp.Or(l.NamedLink, maxNamedLink)
 	l.NamedFor = cmp.Or(l.NamedFor, agenda.Faded)

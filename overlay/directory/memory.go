@@ -26,7 +26,7 @@ import (
 // Each time it frees 1/64 more than it needs, so that one scan of all entries serves many inputs. Once entries had to
 // go, no new ones are made until an eighth of the memory is free: the same origins would only come back.
 const (
-	entryMemory = 370 // bytes of an entry, without records and prefixes: its fields, its place in the tables
+	entryMemory = 400 // bytes of an entry, without records and prefixes: its fields, its place in the tables and the index
 	slack       = 64  // 1/slack of the memory is freed beyond need, and for bans; 1/slack of the room may be used beyond it
 )
 

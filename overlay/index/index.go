@@ -255,7 +255,7 @@ func (l *layout) reading(f summary.Fingerprint) (r reading) {
 		}
 		block.unknown = -1
 		if l.partial {
-			block.unknown = rows + b*slices64 + int(pos>>58)
+			block.unknown = rows + b*wordBits + int(pos>>58)
 		}
 	}
 	return r
@@ -276,13 +276,11 @@ func (x *Index) check(dst []int, f summary.Fingerprint) []int {
 	return dst
 }
 
-// Memory returns the approximate number of bytes that the index takes, without the prefixes. O(1).
+// Memory returns the approximate number of bytes that the index takes, without the prefixes and without the fixed
+// number of bytes that each peer takes. O(1).
 func (x *Index) Memory() int {
-	return x.bytes + entrySize*cap(x.entries) + 8*cap(x.column) + 4*cap(x.hits) + 8*cap(x.prefixes)
+	return x.bytes + 8*cap(x.column) + 4*cap(x.hits) + 8*cap(x.prefixes)
 }
-
-// entrySize is the number of bytes of an entry and of its place among the loose peers.
-const entrySize = 24 + 4
 
 // Matches returns the number of peers that the filter does not rule out for a key: the candidates and a few more.
 func (x *Index) Matches(f summary.Fingerprint) int {

@@ -12,13 +12,12 @@ import (
 const Rows = 10
 
 const (
-	stripeBytes = 32 << 20       // most bytes of rows in a stripe, unless it has only 64 columns
-	maxWords    = 64             // most words of a row in a stripe
-	manyPeers   = 64 * lineWords // with more peers than columns of the largest new stripe, the next gets a new one at once
-	minRows     = 64
-	slices64    = 64                 // slices of hash space; a partial prefix marks each one that it does not know
-	sliceSpan   = 1 << 32 / slices64 // size of a slice, in units of [inside.Region]
-	perOctave   = 4                  // number of sizes of stripes in each doubling of their rows
+	wordBits    = 64                        // columns of a word, least rows of a stripe, and slices of hash space
+	stripeBytes = 32 << 20                  // most bytes of rows in a stripe, unless its rows have one word
+	maxWords    = math.MaxUint16 / wordBits // most words of a row in a stripe: an entry numbers columns by 16 bits
+	manyPeers   = wordBits * lineWords      // columns of the largest new stripe; the next peer gets a new one at once
+	sliceSpan   = 1 << 32 / wordBits        // size of a slice, in units of [inside.Region]
+	perOctave   = 4                         // number of sizes of stripes in each doubling of their rows
 )
 
 const (
@@ -27,9 +26,6 @@ const (
 	largeKeys = 8 << 10
 	fewRows   = 6
 )
-
-// This does not compile if an entry's 16 bits cannot number all columns of a stripe.
-const _ = uint16(64*maxWords - 1)
 
 // layout determines the rows in which the nodes of a prefix set bits. All columns of a stripe have the same layout, so
 // that a query reads the same rows for all of them.
@@ -73,17 +69,18 @@ func layoutOf(p *summary.Prefix) layout {
 		cells := math.Ldexp(1, level)
 		ones += float64(float64(rows) * share * cells * -math.Expm1(-n/cells))
 	}
-	l.size = int(math.Round(perOctave * math.Log2(max(ones/math.Ln2, minRows))))
+	l.size = int(math.Round(perOctave * math.Log2(max(ones/math.Ln2, wordBits))))
 	return l
 }
 
 // rows returns the number of rows of a stripe onto which nodes are hashed.
 func (l *layout) rows() int { return int(math.Exp2(float64(l.size) / perOctave)) }
 
-// extra returns the number of rows that mark unknown slices of hash space.
+// extra returns the number of rows that mark unknown slices of hash space. A partial prefix marks each slice that it does
+// not know.
 func (l *layout) extra() int {
 	if l.partial {
-		return l.used * slices64
+		return l.used * wordBits
 	}
 	return 0
 }
@@ -96,7 +93,7 @@ func (l *layout) words(peers int) (words int, atOnce bool) {
 		peers /= 4
 	}
 	words = 1
-	for 2*words <= lineWords && l.mayHave(2*words) && 2*words*64 <= peers {
+	for 2*words <= lineWords && l.mayHave(2*words) && 2*words*wordBits <= peers {
 		words *= 2
 	}
 	return words, atOnce
@@ -139,11 +136,11 @@ func (l *layout) column(dst []uint64, p *summary.Prefix) []uint64 {
 			continue
 		}
 		known := knownSlices(inside.Known(p, b))
-		for s := range slices64 {
+		for s := range wordBits {
 			if known>>s&1 == 1 {
 				l.hashNodes(dst, p, b, rows, uint64(s)*sliceSpan, uint64(s+1)*sliceSpan)
 			} else {
-				at := rows + b*slices64 + s
+				at := rows + b*wordBits + s
 				dst[at/64] |= 1 << (at % 64)
 			}
 		}
