@@ -15,7 +15,7 @@ const (
 	seenBatches = bound.Most / seenBatch
 	// seenRate is the false-positive rate of one batch: over all batches, one new query in a million is taken for a
 	// repeat.
-	seenRate = 1e-6 / seenBatches
+	seenRate = bound.Unlikely / seenBatches
 )
 
 // sightings remembers the forwarded queries that came by, in a dynamic block-partitioned filter (Papapetrou et al.,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/bound"
 )
 
@@ -28,7 +29,7 @@ const (
 	// for least at a time, and most often, gets all.
 	known = 15. / 16
 	// idle is the time after which a user that asks for nothing is forgotten. Its demand has faded to a fiftieth.
-	idle = 4 * window
+	idle = agenda.Patience
 )
 
 // pool shares a rate of work over its users: networks, the parts of one, or principals.

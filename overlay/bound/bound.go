@@ -21,6 +21,10 @@ const Handful = 4
 // probability of Half tells neither way.
 const Half = 0.5
 
+// Unlikely is the probability below which something is not taken for chance: about one in a million. It is just above
+// the probability of six wrong answers to six claims, if each claim is true with probability 0.9.
+const Unlikely = 1.000001e-6
+
 // Headers is the part of a link's rate that may go to headers of messages. On a slow link messages wait, so that
 // several go as one.
 const Headers = 0.01

@@ -1,10 +1,10 @@
 package rank
 
-import "math"
+import (
+	"math"
 
-// Doubt is the probability below which an audit's outcome refutes a peer's claims: the probability of six wrong
-// answers to six claims, if each claim is true with probability 0.9.
-const Doubt = 1.000001e-6
+	"github.com/venn-p2p/venn/overlay/bound"
+)
 
 // Audit compares a peer's claims with its answers. The keys asked for, 20 in a first audit, are drawn from the keys
 // of our collection that the peer's summary claims. Keys are asked for, not fingerprints, because fingerprints would
@@ -18,7 +18,7 @@ type Audit struct {
 }
 
 // Refuted reports whether the outcome is too unlikely for an honest peer: it would confirm Confirmed claims or fewer
-// with a probability below [Doubt], by the lower tail of the binomial distribution. A refuted peer is no neighbour by
+// with a probability below [bound.Unlikely], by the lower tail of the binomial distribution. A refuted peer is no neighbour by
 // overlap, whatever it claims. O(Confirmed), so the caller bounds the counts.
 func (a Audit) Refuted() bool {
 	if a.Confirmed >= a.Asked || float64(a.Confirmed) >= a.Expected*float64(a.Asked) {
@@ -32,5 +32,5 @@ func (a Audit) Refuted() bool {
 		miss, _ := math.Lgamma(n - k + 1)
 		tail += math.Exp(all - hit - miss + float64(k*math.Log(a.Expected)) + float64((n-k)*math.Log1p(-a.Expected)))
 	}
-	return tail < Doubt
+	return tail < bound.Unlikely
 }
