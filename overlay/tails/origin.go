@@ -11,7 +11,7 @@ import (
 
 const (
 	// maxChain is the most changes that the tails of an epoch carry, maxSegments the most tails in force at a time.
-	maxChain    = 2048
+	maxChain    = bound.Many
 	maxSegments = wire.MaxItemTails
 	// tailsPerSecond is the number of tails of one origin accepted in a second, tailBurst the number after a pause.
 	tailsPerSecond = 20

@@ -22,7 +22,7 @@ func (m *Machine) published(h summary.Header) {
 // Bears reports whether tails of the present epoch can carry the given number of further changes. If not, it is time
 // for a new epoch.
 func (m *Machine) Bears(changes int) bool {
-	return m.cfg.Sign != nil && !m.spent && m.header != nil && changes <= MaxStep && m.own.held+changes <= maxChain/2 &&
+	return m.cfg.Sign != nil && !m.spent && m.header != nil && changes <= MaxStep && m.own.held+changes <= maxChain &&
 		len(m.own.chain) < maxSegments-1
 }
 
