@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
@@ -25,9 +26,9 @@ import (
 //
 // Making or applying a delta takes time and memory in proportion to the collection (some forty bytes a key). So there
 // are no deltas for collections over MaxDeltaKeys, and the collections of all deltas made in one tick have at most that
-// many keys. Deltas made are kept, up to madeBytes, for further asks.
+// many keys. The latest maxMade deltas are kept for further asks.
 const (
-	madeBytes = 1 << 20
+	maxMade = bound.Few
 	// deltaPatience is the time after the first news of an epoch for which we wait for a peer that holds as many parts
 	// of it as we hold of the earlier epoch.
 	deltaPatience = agenda.Soon
@@ -154,9 +155,8 @@ func (x *Exchange) answerDelta(l *link, e *origin, p *summary.Prefix, r *request
 
 // madeDeltas keeps the latest deltas, dropping the oldest first: asks for the same delta come from many links.
 type madeDeltas struct {
-	made  []madeDelta
-	bytes int
-	keys  int // keys of the collections with deltas made in this tick
+	made []madeDelta
+	keys int // keys of the collections with deltas made in this tick
 }
 
 // madeDelta holds parts first to end-1 of next, coded given the first parts of base.
@@ -194,10 +194,10 @@ func (d *madeDeltas) make(
 	if len(m.delta) > maxRunBytes || len(m.delta) >= plan.EncodedBytes(m.end)-plan.EncodedBytes(m.first) {
 		m.delta = nil
 	}
-	d.made = append(d.made, m)
-	for d.bytes += m.size(); d.bytes > madeBytes; d.made = slices.Delete(d.made, 0, 1) {
-		d.bytes -= d.made[0].size()
+	if len(d.made) == maxMade {
+		d.made = slices.Delete(d.made, 0, 1)
 	}
+	d.made = append(d.made, m)
 	return m.delta, m.answer()
 }
 
@@ -208,17 +208,11 @@ func (m *madeDelta) answer() serving {
 	return deltaGoes
 }
 
-// size returns the approximate number of bytes that m takes while kept: its delta's, and 1 KiB for the rest.
-func (m *madeDelta) size() int { return len(m.delta) + 1<<10 }
-
 // ForgetDeltas forgets the deltas to epochs or prefixes that are no longer the newest of their origin.
 func (x *Exchange) ForgetDeltas() {
 	d := &x.deltas
 	d.made = slices.DeleteFunc(d.made, func(m madeDelta) bool {
-		if e := x.origin(m.of); e != nil && e.Newest() == m.next {
-			return false
-		}
-		d.bytes -= m.size()
-		return true
+		e := x.origin(m.of)
+		return e == nil || e.Newest() != m.next
 	})
 }
