@@ -17,6 +17,10 @@ const (
 // fewer all may fail, or lie. More cost messages, and know little more.
 const Handful = 4
 
+// Enough is the number of peers or keys from which a sample tells enough: the relative standard error of a count of them
+// is a quarter.
+const Enough = 16
+
 // Half is the part of a budget or memory that one use may take, and the part of what is expected that is enough. A
 // probability of Half tells neither way.
 const Half = 0.5

@@ -26,8 +26,8 @@ const (
 	noticeShare = 1.0 / 32
 	noticeBurst = noticeShare * leastBurst
 	// noticeMost of our own line's rate may go to announcements, all links together, enough for a few links: a peer on a
-	// slow line has many links, each perhaps faster than the line. As much of a link's inward rate may be announcements, because the two
-	// ends of a link may reckon with different rates.
+	// slow line has many links, each perhaps faster than the line. As much of a link's inward rate may be announcements,
+	// because the two ends of a link may reckon with different rates.
 	noticeMost = bound.Handful * noticeShare
 )
 

@@ -25,7 +25,7 @@ type Chaos struct {
 }
 
 const (
-	chaosPeers  = 12
+	chaosPeers  = fewPeers
 	chaosEpochs = 3
 	chaosUntil  = agenda.Longest // when the previous seed ends
 )

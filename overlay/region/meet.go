@@ -59,7 +59,7 @@ func (v *visitor) memory() int {
 const (
 	// fewAlike is the number of similar peers below which a peer looks often for more at a meeting place. From fewAlike
 	// similar peers on, gossip is faster. With half as many, peers look nobody up (TestBytesOfRounds).
-	fewAlike = 16
+	fewAlike = bound.Enough
 	// firstLookups is the number of lookups that follow each other after ten seconds: peers that come early meet nobody.
 	// After each further lookup the wait doubles, up to lastRound. A peer with fewAlike similar peers waits ten minutes
 	// after its first lookup, and doubles that wait after each further one.

@@ -4,11 +4,13 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+
+	"github.com/venn-p2p/venn/overlay/bound"
 )
 
-// Countable is the least number of origins in a range from which the size of the network is estimated. The relative
-// standard error of the estimate is then a quarter. A peer that looks for its nearest peers lists the same number.
-const Countable = 16
+// Countable is the least number of origins in a range from which the size of the network is estimated. A peer that looks
+// for its nearest peers lists the same number.
+const Countable = bound.Enough
 
 // Origins estimates the number of origins in the network, from the known places near our own. Repeated places count
 // once. The nearer a range, the more of its origins are known. So Origins counts the narrowest range around our own
