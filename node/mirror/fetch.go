@@ -183,7 +183,8 @@ func (f *flight) taken() bool {
 	return slices.ContainsFunc(f.parts, func(s *span) bool { return s.from != nil })
 }
 
-// cut leaves a segment of a range to a whole holder, and the rest to others, if they can give some. f.mu is held.
+// cut leaves a segment of the last range to a whole holder, which brings it or is about to, and the rest to others, if
+// they can give some. f.mu is held.
 func (f *flight) cut(p *source, s *span) {
 	others := slices.ContainsFunc(f.known, func(o *source) bool { return o != p && !o.out && o.Whole && o.Size == p.Size })
 	if !p.Whole || !others || s != f.parts[len(f.parts)-1] || f.setSize(p.Size) != nil || s.end-s.begin <= segment {

@@ -262,6 +262,9 @@ func (f *flight) meet(ctx context.Context, p *source, asked func()) (met bool) {
 		met, p.out = p.out, false
 		p.state, p.trip = said, now.Sub(begun)
 		ordered(f.m.cfg.Place, f.known)
+		if last := len(f.parts) - 1; last >= 0 && f.parts[last].from != nil {
+			f.cut(f.parts[last].from, f.parts[last]) // while nobody else was known, it took all
+		}
 	})
 	return met
 }
