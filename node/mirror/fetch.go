@@ -15,7 +15,7 @@ import (
 // times are the waits of a fetch. Tests shorten them.
 type times struct {
 	lookup time.Duration // longest wait until the first peer is named; then the origin is asked
-	late   time.Duration // longest wait for a peer's answer to a probe, half of a dial's; the origin may be asked meanwhile
+	late   time.Duration // longest wait for a connection with a peer, and for its answer to a probe; the origin may be asked meanwhile
 	silent time.Duration // time without an answer or bytes of a peer; then it is probed, and others or the origin may be asked
 	slow   time.Duration // time without bytes, or with a trickle only, after which a peer that has more is given up
 	stuck  time.Duration // time after which whoever sends nothing, or takes nothing, is given up: source, client or asker
@@ -302,12 +302,8 @@ func (f *flight) take(ctx context.Context, p *source, s *span) (err error) {
 			req.Header.Set("Range", want.header())
 		}
 		resp, err = f.m.do(f.m.web.Do, req)
-	} else { // once it has a stream, or none can be had without a dial, it can be silent
-		heard := func() { f.news(func(now time.Time) { p.moved = now }) }
-		if !f.m.connected(p.ID) {
-			heard()
-		}
-		resp, err = f.ask(ctx, p.ID, &want, heard)
+	} else { // from now on, it can be silent
+		resp, err = f.ask(ctx, p.ID, &want, func() { f.news(func(now time.Time) { p.moved = now }) })
 	}
 	if err != nil {
 		return err

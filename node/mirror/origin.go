@@ -28,23 +28,16 @@ var errURL = errors.New("mirror: no URL with http or https and a host, and witho
 func (u Upstream) parse() (origins, error) {
 	all := make(origins)
 	var errs []error
-	add := func(path, key, text string) {
-		at, err := parseURL(text)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", key, err))
+	for path, texts := range map[string][]string{"apt": {u.Apt}, "go": {u.Go}, "hf": {u.HF}, "nix": {u.Nix}, "v2": u.OCI} {
+		for _, text := range texts {
+			if path == "v2" && !strings.Contains(text, "://") {
+				text = "https://" + text
+			}
+			if text != "" {
+				at, err := parseURL(text)
+				all[path], errs = append(all[path], at), append(errs, err)
+			}
 		}
-		all[path] = append(all[path], at)
-	}
-	for path, text := range map[string]string{"apt": u.Apt, "go": u.Go, "hf": u.HF, "nix": u.Nix} {
-		if text != "" {
-			add(path, path, text)
-		}
-	}
-	for _, text := range u.OCI {
-		if !strings.Contains(text, "://") {
-			text = "https://" + text
-		}
-		add("v2", "oci", text)
 	}
 	return all, errors.Join(errs...)
 }

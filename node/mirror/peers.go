@@ -77,7 +77,7 @@ func (s span) header() string {
 func (m *Mirror) newTransport(streams int) *http.Transport {
 	return &http.Transport{
 		DialContext: func(ctx context.Context, _, addr string) (net.Conn, error) {
-			ctx, cancel := context.WithTimeout(ctx, 2*m.times.late)
+			ctx, cancel := context.WithTimeout(ctx, m.times.late)
 			defer cancel()
 			name, _, _ := strings.Cut(addr, ":")
 			p, err := peer.Decode(name)
@@ -94,10 +94,6 @@ func (m *Mirror) newTransport(streams int) *http.Transport {
 	}
 }
 
-func (m *Mirror) connected(p peer.ID) bool {
-	return m.cfg.Host.Network().Connectedness(p) == network.Connected
-}
-
 // resetting is a connection on a stream. Its Close resets the stream: a plain close would wait ten seconds for a dead
 // peer to agree on the protocol.
 type resetting struct{ net.Conn }
@@ -107,11 +103,15 @@ func (c resetting) Close() error { return c.Conn.(network.Stream).Reset() }
 func (m *Mirror) protocol() protocol.ID { return wire.ProtocolIn(m.cfg.Network, ProtocolID) }
 
 // ask asks a peer for the range s of the content; if s is nil, for its state of the content. It calls had when the
-// request has a stream. A peer refuses by errBusy, errBehind or errLacks.
+// request has a stream, and before if the peer must be dialled: one that cannot be reached is waited for no longer than
+// one that does not answer. A peer refuses by errBusy, errBehind or errLacks.
 func (f *flight) ask(ctx context.Context, p peer.ID, s *span, had func()) (*http.Response, error) {
 	over, method := f.m.probes, http.MethodHead
 	if s != nil {
 		over, method = f.m.peers, http.MethodGet
+	}
+	if f.m.cfg.Host.Network().Connectedness(p) != network.Connected {
+		had()
 	}
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { had() }})
 	req, err := http.NewRequestWithContext(ctx, method, "http://"+p.String()+"/"+string(f.sum), nil)
@@ -142,8 +142,8 @@ func (f *flight) ask(ctx context.Context, p peer.ID, s *span, had func()) (*http
 	return nil, errors.Join(err, resp.Body.Close())
 }
 
-// probe asks a peer for its state of the content. Once the question has a stream, probe calls had, and the peer must
-// answer within the given time.
+// probe asks a peer for its state of the content. The peer must answer within the given time after probe calls had, as
+// ask does.
 func (f *flight) probe(ctx context.Context, p peer.ID, within time.Duration, had func()) (state, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -184,7 +184,7 @@ func (f *flight) lookDue(now time.Time) bool {
 // until a peer gives bytes or fails. Each new peer that answers becomes a source. The router may take longer to name
 // the first peer if bytes are here.
 func (f *flight) seek(ctx context.Context) {
-	most := f.m.times.lookup + 2*f.m.times.late
+	most := f.m.times.lookup + 2*f.m.times.late // of all names, and of the last one's answer
 	for f.until(ctx, f.turn, func() (bool, error) {
 		now, within := time.Now(), f.m.times.lookup
 		best, s := f.next(now)
@@ -248,9 +248,6 @@ func (f *flight) named(p peer.ID) *source {
 // calls asked when the question has a stream.
 func (f *flight) meet(ctx context.Context, p *source, asked func()) (met bool) {
 	begun := time.Now()
-	if !f.m.connected(p.ID) {
-		asked() // a peer that cannot be reached is waited for no longer than one that does not answer
-	}
 	said, err := f.probe(ctx, p.ID, f.m.times.late, asked)
 	if err != nil || said.Whole && said.Size < 0 {
 		return false
