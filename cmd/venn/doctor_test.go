@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/venn-p2p/venn/cmd/venn/repo"
 	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/node/httpapi"
 )
@@ -26,6 +27,7 @@ func TestLikeliest(t *testing.T) {
 func TestDoctor(t *testing.T) {
 	wanted := []string{"/ip4/0.0.0.0/tcp/4101", "/ip4/0.0.0.0/udp/4101/quic-v1", "/ip6/::/tcp/4101"}
 	used := []string{"/ip4/10.0.0.1/tcp/4101", "/ip4/10.0.0.1/udp/4101/quic-v1"}
+	listens, mirrors := repo.Mirror{Listen: "a:1"}, repo.Mirror{Listen: "a:1", Upstream: repo.Upstream{Go: "http://b"}}
 	for _, c := range []struct {
 		got           finding
 		fine          bool
@@ -39,6 +41,11 @@ func TestDoctor(t *testing.T) {
 		{ports([]string{"/ip4/0.0.0.0/tcp/0", "no multiaddr"}, nil, false), true, "free ones", "addresses.listen"},
 		{reached(httpapi.Reach{How: "not", Advice: "forward a port"}), false, "in vain", "forward a port"},
 		{reached(httpapi.Reach{How: "local", Advice: "name a relay"}), true, "this network only", "name a relay"},
+		{mirrorFinding(repo.Mirror{}, nil), true, "there is none", ""},
+		{mirrorFinding(listens, nil), false, "has no mirror", "start the daemon again"},
+		{mirrorFinding(listens, &httpapi.Mirror{}), false, "nothing is mirrored", "name an origin"},
+		{mirrorFinding(mirrors, &httpapi.Mirror{Listen: "a:1", Recent: make([]httpapi.Fetch, 2)}), true, "answers on a:1; 0 of the last 2", ""},
+		{mirrorFinding(mirrors, &httpapi.Mirror{Recent: []httpapi.Fetch{{Error: "down"}}}), false, "1 of the last 1", "are the origins"},
 	} {
 		if f := c.got; f.Fine != c.fine || !strings.Contains(f.Found, c.found) || !strings.Contains(f.Advice, c.advice) || (f.Advice == "") != (c.advice == "") {
 			t.Errorf("%+v, want %v, %q, %q", f, c.fine, c.found, c.advice)

@@ -64,13 +64,12 @@ func (a *apt) known(q *request) (rec record, ok bool) {
 	return rec, ok
 }
 
-// learn notes the indexes that a Release names. After any other file, it starts to read the indexes in the background.
+// learn notes the indexes that a Release names, and starts to read those that are here: after a restart, all may be.
 func (a *apt) learn(rec record, body io.Reader) {
 	if base := path.Base(rec.Name); base == "InRelease" || base == "Release" {
 		for _, sum := range parseRelease(body) {
 			a.indexes.ContainsOrAdd(sum, false)
 		}
-		return
 	}
 	a.readLater()
 }

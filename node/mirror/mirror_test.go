@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -20,6 +22,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/test"
 
 	"github.com/venn-p2p/venn/overlay/admission"
@@ -57,8 +60,12 @@ func TestManyClientsShareAFetch(t *testing.T) {
 	content := some(1<<20, 2)
 	digest, sum := o.add(content)
 	o.rate = 4 << 20
-	p := b.start(t, Upstream{OCI: []string{o.URL}})
+	var lines strings.Builder
+	p := b.start(t, Upstream{OCI: []string{o.URL}}, func(c *Config) { c.Log = slog.New(slog.NewTextHandler(&lines, nil)) })
 	allGet(t, slices.Repeat([]peerOf{p}, 10), digest, content)
+	if got := lines.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, `why="no peer gave all of it"`) {
+		t.Errorf("it logs %q", got)
+	}
 	get(t, p.url+blobs+digest).is(t, content)
 	part := get(t, p.url+blobs+digest, "Range", "bytes=1000-1999")
 	if part.status != http.StatusPartialContent || !bytes.Equal(part.body, content[1000:2000]) {
@@ -449,11 +456,14 @@ func TestEvictedContentIsWithdrawn(t *testing.T) {
 	t.Parallel()
 	o, b := newRegistry(t), newBoard()
 	p := b.start(t, Upstream{OCI: []string{o.URL}}, func(c *Config) { c.Size = LeastSize })
-	sums := fill(t, o, p, 6, 4<<20)
+	sums := fill(t, o, p, 5, 4<<20)
+	get(t, p.url+blobs+strings.Replace(string(sums[1]), "-", ":", 1)).is(t, some(4<<20, 101)) // the oldest is used again
+	last, _ := o.add(some(4<<20, 7))
+	get(t, p.url+blobs+last).is(t, some(4<<20, 7))
 	for i, s := range sums {
 		_, there := p.cache.size(s)
 		_, err := os.Stat(p.cache.path(s))
-		if there != p.has(s) || there != (err == nil) || there != (i >= 2) {
+		if there != p.has(s) || there != (err == nil) || there != (i == 1 || i >= 3) {
 			t.Errorf("content %d: there %v, advertised %v, file: %v", i, there, p.has(s), err)
 		}
 	}
@@ -755,6 +765,40 @@ func TestTheFirstKeepsTheOrigin(t *testing.T) {
 	both.Go(func() { get(t, second.url+blobs+digest).is(t, content) })
 	both.Wait()
 	o.sentAtMost(t, int64(len(content))*9/8)
+}
+
+// hanging is a router that never names anybody.
+type hanging struct {
+	view
+	looks atomic.Int32 // under way
+}
+
+func (h *hanging) Lookup(ctx context.Context, _ []byte) iter.Seq[peer.AddrInfo] {
+	return func(func(peer.AddrInfo) bool) {
+		h.looks.Add(1)
+		defer h.looks.Add(-1)
+		<-ctx.Done()
+	}
+}
+
+// TestOriginDoesNotWaitForRouter has the origin asked while nobody was named yet: within .1 s, as a daemon is set.
+func TestOriginDoesNotWaitForRouter(t *testing.T) {
+	o, b := newRegistry(t), newBoard()
+	content := some(1000, 44)
+	digest, _ := o.add(content)
+	router := &hanging{}
+	p := b.start(t, Upstream{OCI: []string{o.URL}}, func(c *Config) { router.view, c.Router = view{b, c.Host}, router })
+	p.times.late = time.Minute
+	o.before = func(http.ResponseWriter, *http.Request) bool {
+		if router.looks.Load() != 1 {
+			t.Error("the look has ended")
+		}
+		return false
+	}
+	get(t, p.url+blobs+digest).is(t, content)
+	if defaultTimes.lookup > 100*time.Millisecond {
+		t.Errorf("a look without an answer takes %v", defaultTimes.lookup)
+	}
 }
 
 // TestOriginIsNotLeftForALaterMirror has a peer that gets its bytes from a mirror answer it late: it has more than the mirror
