@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"slices"
 	"testing"
 
 	"github.com/ipfs/go-cid"
@@ -16,49 +15,18 @@ import (
 	"github.com/venn-p2p/venn/node"
 )
 
-// TestRouters holds routers to what a mirror needs: in memory, over nodes of venn, and over kad-dht, which cannot take
-// back what it has told.
-func TestRouters(t *testing.T) {
-	for name, pair := range map[string]func(*testing.T, host.Host, host.Host) (Router, Router){"memory": inMemory, "venn": overNodes, "kad-dht": overDHT} {
-		t.Run(name, func(t *testing.T) {
-			a, b := newHost(t), newHost(t)
-			at, from := pair(t, a, b)
-			key := meeting.Key()
-			named := func(r Router) (ids []peer.ID) {
-				for p := range r.Lookup(t.Context(), key) {
-					ids = append(ids, p.ID)
-				}
-				return ids
-			}
-			if ready, err := at.Ready(t.Context()); !ready || err != nil {
-				t.Fatalf("ready: %v, %v", ready, err)
-			}
-			if got := named(from); len(got) > 0 {
-				t.Errorf("before: %v", got)
-			}
-			if err := at.Advertise(t.Context(), key); err != nil {
-				t.Fatal(err)
-			}
-			if got := named(from); !slices.Equal(got, []peer.ID{a.ID()}) {
-				t.Errorf("advertised: %v", got)
-			}
-			if got := named(at); len(got) > 0 {
-				t.Errorf("itself: %v", got)
-			}
-			left := at.Withdraw(t.Context(), key)
-			if left != nil && name != "kad-dht" {
-				t.Fatal(left)
-			}
-			if got := named(from); len(got) > 0 != errors.Is(left, errors.ErrUnsupported) {
-				t.Errorf("withdrawn (%v): %v", left, got)
-			}
-		})
-	}
-}
+// Routers make routers over hosts, which know each other when they return.
+var Routers = map[string]func(testing.TB, ...host.Host) []Router{"memory": inMemory, "venn": overNodes, "kad-dht": overDHT}
 
-func inMemory(_ *testing.T, a, b host.Host) (Router, Router) {
+// NewHost makes a host for tests of other packages.
+var NewHost = newHost
+
+func inMemory(_ testing.TB, hosts ...host.Host) (all []Router) {
 	board := newBoard()
-	return view{board, a}, view{board, b}
+	for _, h := range hosts {
+		all = append(all, view{board, h})
+	}
+	return all
 }
 
 // inDHT is a DHT as a router.
@@ -88,38 +56,43 @@ func (d inDHT) Advertise(ctx context.Context, keys ...[]byte) (err error) {
 // Withdraw is what a DHT lacks: its records last until they expire.
 func (inDHT) Withdraw(context.Context, ...[]byte) error { return errors.ErrUnsupported }
 
-func overDHT(t *testing.T, a, b host.Host) (Router, Router) {
-	var all []inDHT
-	for _, h := range []host.Host{a, b} {
+func overDHT(t testing.TB, hosts ...host.Host) (all []Router) {
+	for i, h := range hosts {
 		d, err := dht.New(h, dht.Mode(dht.ModeServer), dht.ProtocolPrefix("/routers"), dht.AddressFilter(func(all []ma.Multiaddr) []ma.Multiaddr { return all }))
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = d.Close() })
 		all = append(all, inDHT{d})
+		for _, other := range hosts[:i] {
+			if err := h.Connect(t.Context(), *host.InfoFromHost(other)); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
-	if err := b.Connect(t.Context(), *host.InfoFromHost(a)); err != nil {
-		t.Fatal(err)
+	for _, r := range all {
+		until(t, "it knows all others", func() bool { return r.(inDHT).RoutingTable().Size() == len(hosts)-1 })
 	}
-	until(t, "each knows the other", func() bool { return all[0].RoutingTable().Size()*all[1].RoutingTable().Size() > 0 })
-	return all[0], all[1]
+	return all
 }
 
-func overNodes(t *testing.T, a, b host.Host) (Router, Router) {
-	var all []*node.Node
-	for _, h := range []host.Host{a, b} {
-		n, err := node.New(h, node.WithNetwork("routers", 0), node.WithBootstrap(*host.InfoFromHost(a)))
+func overNodes(t testing.TB, hosts ...host.Host) (all []Router) {
+	var friends []peer.AddrInfo
+	for _, h := range hosts {
+		n, err := node.New(h, node.WithNetwork("routers", 0), node.WithBootstrap(friends...))
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { _ = n.Close() })
-		all = append(all, n)
+		all, friends = append(all, Over(n)), append(friends, *host.InfoFromHost(h))
 	}
-	until(t, "they are linked", func() bool {
-		s, err := all[1].Status(t.Context())
-		return err == nil && s.Links > 0
-	})
-	return Over(all[0]), Over(all[1])
+	for _, r := range all {
+		until(t, "it is linked with all others", func() bool {
+			s, err := r.(over).n.Status(t.Context())
+			return err == nil && s.Links == len(hosts)-1
+		})
+	}
+	return all
 }
 
 // TestEmptyMirrorsMeet has mirrors that hold nothing join the network at one of them: they find each other all the same.
