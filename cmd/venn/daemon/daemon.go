@@ -330,9 +330,7 @@ func (d *daemon) serve(ctx context.Context) error {
 		run(func() error { return httpapi.Serve(ctx, d.public, httpapi.Guard(public, d.cfg.HTTP.Names...)) })
 	}
 	if d.mirror != nil {
-		run(func() error {
-			return httpapi.Serve(ctx, d.clients, httpapi.Guard(d.mirror.Handler(), d.cfg.HTTP.Names...))
-		})
+		run(func() error { return httpapi.Serve(ctx, d.clients, d.mirrorFront()) })
 	}
 	run(func() error { return d.watch(ctx) })
 	if d.opts.Ready != nil {

@@ -3,6 +3,9 @@ package daemon
 import (
 	"cmp"
 	"context"
+	"net/http"
+	"net/url"
+	"strings"
 
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
@@ -32,6 +35,24 @@ func (d *daemon) openMirror(ctx context.Context) (err error) {
 	}
 	d.onClose(d.mirror.Close)
 	return d.registry.Register(d.mirror.Metrics())
+}
+
+// mirrorFront returns the handler for the mirror's clients. One of the Debian archive may take the mirror for an HTTP
+// proxy: it asks for a URL of the archive, which is the path below /apt then.
+func (d *daemon) mirrorFront() http.Handler {
+	front := httpapi.Guard(d.mirror.Handler(), d.cfg.HTTP.Names...)
+	archive, err := url.Parse(d.cfg.Mirror.Upstream.Apt)
+	if err != nil || archive.Host == "" {
+		return front
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path, below := strings.CutPrefix(r.URL.Path, strings.TrimSuffix(archive.Path, "/")+"/")
+		if below && r.URL.Host == archive.Host {
+			r = r.Clone(r.Context())
+			r.URL.Path, r.URL.RawPath, r.Host = "/apt/"+path, "", "localhost"
+		}
+		front.ServeHTTP(w, r)
+	})
 }
 
 // nearByTCP ranks addresses as libp2p does, but private ones with TCP come first: a byte over QUIC takes 1.7 to 2.1
