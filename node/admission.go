@@ -14,8 +14,8 @@ func (n *Node) newAdmission() *admit.Table {
 	factor := n.cfg.limits.Work
 	cores := factor * float64(runtime.GOMAXPROCS(0))
 	table := admit.New(admission.Config{
-		Links:     admission.Pool{Work: cores / 3, Slots: int(factor * 80)},
-		Strangers: admission.Pool{Work: cores / 6, Slots: int(factor * 80)},
+		Links:     admission.Pool{Work: cores / 3, Slots: int(factor * 160)},
+		Strangers: admission.Pool{Work: cores / 6, Slots: int(factor * 160)},
 	}, n.links.Linked)
 	context.AfterFunc(n.ctx, table.Guard(n.host.Network()))
 	return table

@@ -121,7 +121,7 @@ func (n *Node) serveQuery(s *streams.Stream, q wire.Query) error {
 func (n *Node) relay(s *streams.Stream, q asked, answers int, within time.Duration) error {
 	ctx, cancel := context.WithTimeout(s.Context(), within)
 	defer cancel()
-	q.from, q.group, q.reply = s.Peer, s.Group(), reply{make(chan wire.Message, answers), ctx}
+	q.from, q.group, q.reply = s.Peer, s.Who().Group, reply{make(chan wire.Message, answers), ctx}
 	if err := n.in.Request(ctx, q); err != nil {
 		return err
 	}

@@ -203,7 +203,7 @@ func (n *Node) joinPrice(r wire.JoinRequest) time.Duration {
 func (n *Node) serveJoin(s *streams.Stream, r wire.JoinRequest) error {
 	ctx, cancel := context.WithTimeout(s.Context(), joinTime)
 	defer cancel()
-	place, err := s.Wait(ctx, n.joining, cancel)
+	place, err := admit.Wait(ctx, n.joining, s.Who(), cancel)
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ func Guarded(c *libp2p.Config) error {
 	if err != nil {
 		return fmt.Errorf("node: resource manager: %w", err)
 	}
-	door := admit.NewDoor(m, int(scaled.ToPartialLimitConfig().System.ConnsInbound))
+	door := admit.NewDoor(m, int(scaled.ToPartialLimitConfig().System.ConnsInbound)/2)
 	return c.Apply(libp2p.ResourceManager(door), libp2p.Muxer(yamux.ID, Muxer))
 }
 
@@ -74,7 +74,8 @@ const peerStreams = 32
 // setServiceLimits puts the default limits of the node's streams into the configuration of a resource manager. They are
 // 512 streams and 64 MiB in all, 32 streams and 4 MiB with one peer. Streams and memory in all grow with the machine. A
 // peer opens at most 32 streams of all protocols, and the host has room for as many on each connection. So peers that
-// open streams and say nothing leave others their streams. All inbound connections may be half-open at a time.
+// open streams and say nothing leave others their streams. There are twice as many inbound connections as libp2p's
+// limits allow, for half of them may have given way: see [admit.NewDoor]. All of them may be half-open at a time.
 func setServiceLimits(c *rcmgr.ScalingLimitConfig) {
 	c.AddServiceLimit(ServiceName,
 		rcmgr.BaseLimit{StreamsInbound: 320, StreamsOutbound: 256, Streams: 512, Memory: 64 << 20},
@@ -83,7 +84,9 @@ func setServiceLimits(c *rcmgr.ScalingLimitConfig) {
 		rcmgr.BaseLimit{StreamsInbound: 16, StreamsOutbound: 16, Streams: 32, Memory: 4 << 20},
 		rcmgr.BaseLimitIncrease{})
 	c.PeerBaseLimit.StreamsInbound, c.PeerLimitIncrease.StreamsInbound = peerStreams, 0
-	base, more := c.SystemBaseLimit, c.SystemLimitIncrease
+	base, more := &c.SystemBaseLimit, &c.SystemLimitIncrease
+	base.Conns, base.ConnsInbound = base.Conns+base.ConnsInbound, 2*base.ConnsInbound
+	more.Conns, more.ConnsInbound = more.Conns+more.ConnsInbound, 2*more.ConnsInbound
 	c.TransientBaseLimit.Conns, c.TransientBaseLimit.ConnsInbound = base.Conns, base.ConnsInbound
 	c.TransientLimitIncrease.Conns, c.TransientLimitIncrease.ConnsInbound = more.Conns, more.ConnsInbound
 	for _, l := range []*rcmgr.BaseLimit{&c.SystemBaseLimit, &c.TransientBaseLimit} {

@@ -87,7 +87,7 @@ func TestHalfOpenConnections(t *testing.T) {
 	for _, guarded := range []bool{true, false} {
 		limits := rcmgr.DefaultLimits
 		setServiceLimits(&limits)
-		few := rcmgr.PartialLimitConfig{System: rcmgr.ResourceLimits{ConnsInbound: most}}.Build(limits.AutoScale())
+		few := rcmgr.PartialLimitConfig{System: rcmgr.ResourceLimits{ConnsInbound: 2 * most}}.Build(limits.AutoScale())
 		m, err := rcmgr.NewResourceManager(rcmgr.NewFixedLimiter(few))
 		if err != nil {
 			t.Fatal(err)

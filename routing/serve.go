@@ -23,8 +23,8 @@ const (
 // newGate returns a gate for the requests of others. It limits messages and open searches; work is [Limits.Work].
 func newGate(work float64) *admission.Gate {
 	return admission.New(admission.Config{
-		Links:     admission.Pool{Work: work / 2, Slots: int(work * 80)},
-		Strangers: admission.Pool{Work: work / 4, Slots: int(work * 66)},
+		Links:     admission.Pool{Work: work / 2, Slots: int(work * 160)},
+		Strangers: admission.Pool{Work: work / 4, Slots: int(work * 132)},
 	})
 }
 

@@ -178,7 +178,7 @@ func (t *Links[P]) yielding(newcomer admission.Principal, now time.Duration) (p 
 		return now-c.linked < leastStay || newcomer.Group != "" && of.Over(c.path, to) < 1
 	}
 	if newcomer.Group != "" {
-		crowd := admission.Crowd(taken, func(p P) []string { return t.peers[p].path }, to)
+		crowd := admission.Crowd(of, taken, func(p P) []string { return t.peers[p].path }, to, 2)
 		if crowd = slices.DeleteFunc(crowd, stays); len(crowd) > 0 {
 			return crowd[len(crowd)-1], true
 		}
@@ -200,7 +200,7 @@ func (t *Links[P]) takenByRank() (taken []P, of admission.Census) {
 	for p, c := range t.peers {
 		if !c.made {
 			taken = append(taken, p)
-			of.Count(c.path)
+			of.Count(c.path, 1)
 		}
 	}
 	slices.SortFunc(taken, func(p, q P) int {

@@ -12,7 +12,7 @@ type Principal struct {
 // Pool is the total capacity for all linked peers, or for all strangers.
 type Pool struct {
 	Work  float64 // seconds of work a second, above 0
-	Slots int     // most places of each half that may be taken at a time
+	Slots int     // most places that may be taken at a time
 }
 
 // Config has the parameters of a [Gate].
@@ -24,11 +24,9 @@ type Config struct {
 // Gate admits work, and gives places. Only the methods for places are safe for concurrent use.
 type Gate struct{ links, strangers standing }
 
-// standing has the two halves that linked peers share, or strangers: see [Principal.ways].
-type standing [2]half
-
-type half struct {
-	work  *pool
+// standing is what linked peers share, or strangers. The work has two halves: see [Principal.ways].
+type standing struct {
+	work  [ways]*pool
 	slots *Slots
 }
 
@@ -36,7 +34,7 @@ type half struct {
 func New(c Config) *Gate { return &Gate{newStanding(c.Links), newStanding(c.Strangers)} }
 
 func newStanding(p Pool) standing {
-	return standing{{newPool(p.Work/2, maxUsers), NewSlots(p.Slots)}, {newPool(p.Work/2, maxUsers), NewSlots(p.Slots)}}
+	return standing{[ways]*pool{newPool(p.Work/ways, maxUsers), newPool(p.Work/ways, maxUsers)}, NewSlots(p.Slots)}
 }
 
 func (g *Gate) of(p Principal) standing {
@@ -57,7 +55,7 @@ func (g *Gate) Admit(now time.Duration, p Principal, work time.Duration) bool {
 func (g *Gate) Ask(now time.Duration, p Principal, work time.Duration) (wait time.Duration) {
 	least := window.Seconds()
 	for i, path := range p.ways() {
-		lacks := g.of(p)[i].work.admit(now, path, work.Seconds(), 0, false)
+		lacks := g.of(p).work[i].admit(now, path, work.Seconds(), 0, false)
 		if lacks == 0 {
 			return 0
 		}
@@ -71,31 +69,15 @@ func (g *Gate) Ask(now time.Duration, p Principal, work time.Duration) (wait tim
 func (g *Gate) Charge(now time.Duration, p Principal, work time.Duration) {
 	ways := p.ways()
 	for i, path := range ways {
-		g.of(p)[i].work.admit(now, path, work.Seconds()/float64(len(ways)), 0, true)
+		g.of(p).work[i].admit(now, path, work.Seconds()/float64(len(ways)), 0, true)
 	}
 }
 
-// Take takes a place for a principal as [Slots.Take] does, from the half of its standing in which fewer are taken, else
-// from the other half.
-func (g *Gate) Take(p Principal, evict func()) *Slot {
-	of, ways := g.of(p), p.ways()
-	first, last := 0, len(ways)-1
-	if of[first].slots.Held() > of[last].slots.Held() {
-		first, last = last, first
-	}
-	if s := of[first].slots.take(ways[first], evict); s != nil {
-		return s
-	}
-	return of[last].slots.take(ways[last], evict)
-}
+// Take takes a place for a principal: see [Slots.Take].
+func (g *Gate) Take(p Principal, evict func()) *Slot { return g.of(p).slots.Take(p, evict) }
 
 // Held returns the number of places taken.
-func (g *Gate) Held() (n int) {
-	for _, of := range []standing{g.links, g.strangers} {
-		n += of[0].slots.Held() + of[1].slots.Held()
-	}
-	return n
-}
+func (g *Gate) Held() int { return g.links.slots.Held() + g.strangers.slots.Held() }
 
 // admit counts work for the user of a path if all on the path have the credit, and returns 0. Else it returns the
 // seconds until the credit is enough. lacks is what those before on the path lack. If was is set, the work was done

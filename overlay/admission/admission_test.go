@@ -271,11 +271,11 @@ func TestMemory(t *testing.T) {
 		g.Admit(time.Duration(i)*ms/100, Principal{Peer: fmt.Sprint(i), Group: "one"}, ms)
 		g.Admit(time.Duration(i)*ms/100, Principal{Peer: fmt.Sprint(i), Group: fmt.Sprint("wide/", i/8)}, ms)
 	}
-	for _, half := range g.strangers {
-		if n := half.work.users.Len(); n > maxUsers {
+	for _, half := range g.strangers.work {
+		if n := half.users.Len(); n > maxUsers {
 			t.Errorf("%d networks", n)
 		}
-		for _, u := range half.work.users.Values() {
+		for _, u := range half.users.Values() {
 			if n := u.parts.users.Len(); n > maxParts {
 				t.Errorf("%d parts of a network", n)
 			}
@@ -284,7 +284,7 @@ func TestMemory(t *testing.T) {
 	for i := range 2 { // the first sees that there is time again
 		g.Admit(10*time.Second+time.Duration(i)*lookEvery, Principal{Peer: "later"}, ms)
 	}
-	if n := g.strangers[0].work.users.Len(); n != 1 {
+	if n := g.strangers.work[byNetworks].users.Len(); n != 1 {
 		t.Errorf("%d networks are remembered after ten quiet seconds", n)
 	}
 }
@@ -341,12 +341,8 @@ func TestSlots(t *testing.T) {
 				t.Fatalf("%d places held, %d by those who were not told to go", s.Held(), len(held))
 			}
 			if slot == nil {
-				places := Census{}
 				for _, h := range s.held {
-					places.Count(h.who)
-				}
-				for _, h := range s.held {
-					if more := places.Over(h.who, who.Path()); more > 1 {
+					if more := s.of[h.way].Over(by(h.way, h.who), by(h.way, who.Path())); more > 1 {
 						t.Fatalf("%v was refused beside %v, which has %d more", who, h.who, more)
 					}
 				}
@@ -373,6 +369,33 @@ func TestIdleHolders(t *testing.T) {
 		for i := range 960 {
 			s.Take(bad(i), func() {})
 		}
+	}
+}
+
+// TestLent: however many hold a place each, a newcomer has one at once in each half, from the holder that has not used it
+// for longest. Who stays keeps it. A newcomer that has as many as all others has none more.
+func TestLent(t *testing.T) {
+	s := NewSlots(8)
+	var gone []int
+	hold := make([]*Slot, 8)
+	far := func(i byte) Principal { return Principal{Peer: fmt.Sprint(i), Group: Group([]byte{i, 1, 1, 1})} }
+	for i := range hold {
+		hold[i] = s.Lend(far(byte(i)), func() bool { return i == 1 }, func() { gone = append(gone, i) })
+	}
+	hold[0].Use()
+	for i := range byte(4) {
+		if s.Lend(far(100+i), func() bool { return false }, func() { t.Error("a newcomer gave way") }) == nil {
+			t.Errorf("newcomer %d is refused", i)
+		}
+	}
+	hold[2].Use() // has no effect
+	for i := range 2 {
+		if (s.Lend(far(100), func() bool { return false }, func() {}) != nil) != (i == 0) {
+			t.Errorf("place %d of a newcomer: %d gave way", 2+i, gone)
+		}
+	}
+	if want := []int{2, 4, 6, 0, 3}; !slices.Equal(gone, want) || s.Held() != 8 || s.Of("100.1") != 2 || s.Of("2.1") != 0 {
+		t.Errorf("%v gave way, want %v; %d held", gone, want, s.Held())
 	}
 }
 

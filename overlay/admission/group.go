@@ -39,23 +39,40 @@ func (p Principal) Path() []string {
 	return append(path, p.Group, p.Group+"/"+p.Peer)
 }
 
-// ways returns the paths by which a principal shares in the halves of a [Gate]: by its networks, and by its address alone.
-// Before the peer is known, new addresses cost nothing, so there is no second way.
+// The two ways in which principals share: by their networks, and by their address alone.
+const (
+	byNetworks = iota
+	byAddress
+	ways
+)
+
+// by returns the names under which the principal of a path shares in one of the ways.
+func by(way int, path []string) []string {
+	if way == byAddress {
+		return path[max(0, len(path)-2):]
+	}
+	return path
+}
+
+// ways returns the paths by which a principal shares in the halves of a [Gate]'s work. Before the peer is known, new
+// addresses cost nothing, so there is no second way.
 func (p Principal) ways() [][]string {
 	path := p.Path()
 	if p.Peer == "" {
 		return [][]string{path}
 	}
-	return [][]string{path, path[max(0, len(path)-2):]}
+	return [][]string{path, by(byAddress, path)}
 }
 
 // Census has the number of places of each network, and of each principal, by their names in [Principal.Path].
 type Census map[string]int
 
-// Count counts a place for a principal of a path.
-func (c Census) Count(path []string) {
+// Count adds n to the number of places of a principal of a path.
+func (c Census) Count(path []string, n int) {
 	for _, name := range path {
-		c[name]++
+		if c[name] += n; c[name] == 0 {
+			delete(c, name)
+		}
 	}
 }
 
@@ -70,17 +87,13 @@ func (c Census) Over(holder, newcomer []string) int {
 	return 0
 }
 
-// Crowd returns the holders one of which gives up a place to a newcomer. They have at least two places beyond the
+// Crowd returns the holders one of which gives up a place to a newcomer. They have at least lead places beyond the
 // newcomer's: see [Census.Over]. Among these they are of the widest network with the most places, of the part of it
 // with the most, and so on down to the principal with the most. O(holders).
-func Crowd[T any](holders []T, path func(T) []string, newcomer []string) (crowd []T) {
-	places := Census{}
-	for _, h := range holders {
-		places.Count(path(h))
-	}
+func Crowd[T any](places Census, holders []T, path func(T) []string, newcomer []string, lead int) (crowd []T) {
 	var most []int
 	for _, h := range holders {
-		if places.Over(path(h), newcomer) < 2 {
+		if places.Over(path(h), newcomer) < lead {
 			continue
 		}
 		var has []int

@@ -5,27 +5,35 @@ import (
 	"sync"
 )
 
-// Slots are places that principals hold, such as open streams. They are bounded in number, and shared fairly over
-// networks and peers. Safe for concurrent use.
+// Slots are places that principals hold, such as connections, open streams, or requests. They are bounded in number, and
+// shared fairly: half of them over networks, their parts and peers, the other half over addresses alone, and then peers.
+// When all are taken, a holder of a half gives way to a newcomer whose share of that half is smaller by two places or
+// more. Of these holders, it is of the widest network with the most places: see [Crowd]. So a newcomer's network of any
+// size gets a place as long as it has less than its share. Fewer than four places have no second half. Safe for
+// concurrent use.
 type Slots struct {
 	most int
 
 	mu      sync.Mutex
-	held    []*Slot  // slots with a place, in the order in which they took it
-	waiting []*Slot  // slots that wait for a place, in the order of their calls of Wait
-	tell    []func() // calls to make once mu is unlocked
+	held    []*Slot      // slots with a place, the longest unused first
+	in      [ways]int    // number of these in each half
+	of      [ways]Census // number of these of each network
+	waiting []*Slot      // slots that wait for a place, in the order of their calls of Wait
+	tell    []func()     // calls to make once mu is unlocked
 }
 
 // Slot is a place that a principal holds, or waits for.
 type Slot struct {
 	in    *Slots
-	who   []string // path of the principal
+	who   []string    // path of the principal
+	way   int         // half in which it holds the place
+	stays func() bool // set for a place that is lent
 	evict func()
 	got   func()
 }
 
 // NewSlots returns the given number of free places. It must be above 0.
-func NewSlots(most int) *Slots { return &Slots{most: most} }
+func NewSlots(most int) *Slots { return &Slots{most: most, of: [ways]Census{{}, {}}} }
 
 // Held returns the number of places taken.
 func (s *Slots) Held() int {
@@ -34,14 +42,22 @@ func (s *Slots) Held() int {
 	return len(s.held)
 }
 
-// Take takes a place for a principal. It returns nil if no place is free and no holder gives way. The network with the
-// most places gives one up if it has at least two more than the asker's network: see [Crowd]. The oldest of the crowd
-// goes. Within the asker's own network, parts and peers give way by the same rule. If the place is given up later,
-// evict is called. O(places).
-func (s *Slots) Take(who Principal, evict func()) *Slot { return s.take(who.Path(), evict) }
+// Of returns the number of places that a network or a principal holds, by its name in [Principal.Path].
+func (s *Slots) Of(name string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.of[byNetworks][name] + s.of[byAddress][name]
+}
 
-func (s *Slots) take(who []string, evict func()) *Slot {
-	slot := &Slot{s, who, evict, func() {}}
+// Take takes a place for a principal. It returns nil if no place is free and no holder gives way. Of several that may,
+// the longest unused does. If the place is given up later, evict is called. O(places).
+func (s *Slots) Take(who Principal, evict func()) *Slot { return s.Lend(who, nil, evict) }
+
+// Lend does what Take does for a principal that uses its place now and then, such as a connection. A lent place gives
+// way already to a newcomer whose share is smaller by one. So whoever has none gets one, however many hold one each.
+// While stays returns true, the place gives way to nobody; stays must not block.
+func (s *Slots) Lend(who Principal, stays func() bool, evict func()) *Slot {
+	slot := &Slot{in: s, who: who.Path(), stays: stays, evict: evict, got: func() {}}
 	s.mu.Lock()
 	had := s.place(slot)
 	s.unlock()
@@ -54,32 +70,82 @@ func (s *Slots) take(who []string, evict func()) *Slot {
 // Wait does what Take does, but waits for a place, after those who already wait. It calls got once, when the slot has
 // a place: before Wait returns, or later. Release ends the wait. O(places) for each waiting slot.
 func (s *Slots) Wait(who Principal, evict, got func()) *Slot {
-	slot := &Slot{s, who.Path(), evict, got}
+	slot := &Slot{in: s, who: who.Path(), evict: evict, got: got}
 	s.mu.Lock()
 	s.waiting = append(s.waiting, slot)
 	s.unlock()
 	return slot
 }
 
+// Use notes that the holder of a place uses it.
+func (s *Slot) Use() {
+	s.in.mu.Lock()
+	defer s.in.mu.Unlock()
+	if s.in.remove(s) {
+		s.in.add(s)
+	}
+}
+
 // Release gives a place back unless it was given up already, or ends a wait.
 func (s *Slot) Release() {
-	is := func(other *Slot) bool { return other == s }
 	s.in.mu.Lock()
-	s.in.held, s.in.waiting = slices.DeleteFunc(s.in.held, is), slices.DeleteFunc(s.in.waiting, is)
+	s.in.remove(s)
+	s.in.waiting = slices.DeleteFunc(s.in.waiting, func(other *Slot) bool { return other == s })
 	s.in.unlock()
 }
 
 // place gives slot a place, if one is free or a holder gives way.
 func (s *Slots) place(slot *Slot) bool {
-	if len(s.held) >= s.most {
-		crowd := Crowd(s.held, func(h *Slot) []string { return h.who }, slot.who)
-		if len(crowd) == 0 {
+	if len(s.held) < s.most {
+		if s.most >= 2*ways && s.in[byAddress] < s.in[byNetworks] {
+			slot.way = byAddress
+		}
+	} else {
+		out := s.yields(slot)
+		if out == nil {
 			return false
 		}
-		s.tell = append(s.tell, crowd[0].evict)
-		s.held = slices.DeleteFunc(s.held, func(h *Slot) bool { return h == crowd[0] })
+		s.remove(out)
+		s.tell, slot.way = append(s.tell, out.evict), out.way
 	}
-	s.held, s.tell = append(s.held, slot), append(s.tell, slot.got)
+	s.add(slot)
+	s.tell = append(s.tell, slot.got)
+	return true
+}
+
+// yields returns the holder that gives its place to a newcomer; nil: none does.
+func (s *Slots) yields(newcomer *Slot) *Slot {
+	lead := 2
+	if newcomer.stays != nil {
+		lead = 1
+	}
+	for way, of := range s.of {
+		stay := func(h *Slot) bool { return h.way != way || h.stays != nil && h.stays() }
+		path := func(h *Slot) []string { return by(way, h.who) }
+		crowd := Crowd(of, slices.DeleteFunc(slices.Clone(s.held), stay), path, path(newcomer), lead)
+		if len(crowd) > 0 {
+			return crowd[0]
+		}
+	}
+	return nil
+}
+
+// add gives a place to a slot.
+func (s *Slots) add(slot *Slot) {
+	s.held = append(s.held, slot)
+	s.in[slot.way]++
+	s.of[slot.way].Count(slot.who, 1)
+}
+
+// remove takes the place from a slot, and reports whether it had one.
+func (s *Slots) remove(slot *Slot) bool {
+	i := slices.Index(s.held, slot)
+	if i < 0 {
+		return false
+	}
+	s.held = slices.Delete(s.held, i, i+1)
+	s.in[slot.way]--
+	s.of[slot.way].Count(slot.who, -1)
 	return true
 }
 

@@ -21,9 +21,8 @@ type request struct {
 	slot  *admission.Slot // place among the waiting requests; nil: the request is answered
 }
 
-// maxRequests is the most direct requests of links that wait at a time, in each half of [admission.Gate]. As many
-// requests of other peers may wait.
-const maxRequests = bound.Few
+// maxRequests is the most direct requests of links that wait at a time. As many requests of other peers may wait.
+const maxRequests = 2 * bound.Few
 
 // Request answers a direct request about an entry, at once or as soon as the budgets allow. It refuses the request if
 // there is no entry (of is nil), or no place for the request to wait.

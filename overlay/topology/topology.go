@@ -147,10 +147,12 @@ func (t *Topology) makeRoom(p wire.PeerID) bool {
 		return admission.Principal{Peer: string(p), Group: t.directory.GroupOf(p)}.Path()
 	}
 	var inbound []wire.PeerID
+	places := admission.Census{}
 	for q := range t.linkedOf(Inbound) {
 		inbound = append(inbound, q)
+		places.Count(path(q), 1)
 	}
-	crowd := admission.Crowd(inbound, path, path(p))
+	crowd := admission.Crowd(places, inbound, path, path(p), 2)
 	if len(crowd) == 0 {
 		return false
 	}

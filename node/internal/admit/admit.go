@@ -48,7 +48,7 @@ type Table struct {
 
 // New returns a table without streams. linked reports whether this node has a link with a peer.
 func New(c admission.Config, linked func(peer.ID) bool) *Table {
-	return &Table{linked: linked, start: time.Now(), long: admission.NewSlots(c.Strangers.Slots), gate: admission.New(c)}
+	return &Table{linked: linked, start: time.Now(), long: admission.NewSlots(c.Strangers.Slots / 2), gate: admission.New(c)}
 }
 
 // Stream is an open inbound stream, or stands for the principal of a connection or a peer.
@@ -90,6 +90,9 @@ func Principal(n network.Network, p peer.ID) admission.Principal {
 // table calls evict when the place goes to a peer that has fewer places. evict must not block.
 func (t *Table) Enter(c network.Conn, evict func()) (s *Stream, ok bool) {
 	s = t.Of(c)
+	if in, ok := c.Scope().(*connection); ok {
+		in.place.Use()
+	}
 	s.evict, s.slot = evict, t.gate.Take(s.who, evict)
 	return s, s.slot != nil
 }
@@ -123,11 +126,6 @@ func (s *Stream) Took() {
 // Held returns the number of open streams.
 func (t *Table) Held() int { return t.gate.Held() }
 
-// Wait waits for one of the given places, for the peer that opened the stream. See the function Wait.
-func (s *Stream) Wait(ctx context.Context, places *admission.Slots, evict func()) (*admission.Slot, error) {
-	return Wait(ctx, places, s.who, evict)
-}
-
 // Wait waits for a place for a principal. The place's Release gives it back. For evict see [Table.Enter]. The error is
 // ctx's.
 func Wait(ctx context.Context, places *admission.Slots, who admission.Principal, evict func()) (*admission.Slot, error) {
@@ -142,8 +140,8 @@ func Wait(ctx context.Context, places *admission.Slots, who admission.Principal,
 	}
 }
 
-// Group returns the networks from which the peer opened the stream.
-func (s *Stream) Group() string { return s.who.Group }
+// Who returns the peer that opened the stream as a principal.
+func (s *Stream) Who() admission.Principal { return s.who }
 
 // Linked reports whether the peer that opened the stream is linked now.
 func (s *Stream) Linked() bool { return s.t.linked(peer.ID(s.who.Peer)) }

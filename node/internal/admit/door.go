@@ -1,6 +1,7 @@
 package admit
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/p2p/security/noise"
 	"github.com/multiformats/go-multiaddr"
 	"github.com/quic-go/quic-go"
@@ -22,21 +24,24 @@ import (
 	"github.com/venn-p2p/venn/overlay/admission"
 )
 
-// Door is a resource manager through which inbound connections come to a node's host. Each takes room of its networks,
-// half-open ones too, and they pay for the dearest handshake before it begins. What the handshake did not cost comes
-// back once the connection is known: see [Table.Bill].
+// Door is a resource manager through which inbound connections come to a node's host. Their networks pay for the
+// dearest handshake before it begins. What the handshake did not cost comes back once the connection is known: see
+// [Table.Bill]. Each connection has a place, half-open ones too. When all are taken, the longest unused one gives way to
+// a network that has fewer, unless its peer is linked.
 type Door struct {
 	network.ResourceManager
-	table atomic.Pointer[Table] // of the host's node; nil: handshakes are free
+	table  atomic.Pointer[Table] // of the host's node; nil: handshakes are free
+	most   int                   // most places
+	places *admission.Slots      // of inbound connections
 
 	mu   sync.Mutex
-	room *admission.Room // for inbound connections
-	next time.Time       // when the next handshake may begin
+	next time.Time // when the next handshake may begin
 }
 
-// NewDoor returns a door with room for most inbound connections. In all else it acts as m.
+// NewDoor returns a door with places for most inbound connections. In all else it acts as m. m must allow twice as many:
+// a half-open connection that gives way ends with its handshake, which may take 15 s.
 func NewDoor(m network.ResourceManager, most int) *Door {
-	return &Door{ResourceManager: m, room: admission.NewRoom(most)}
+	return &Door{ResourceManager: m, most: most, places: admission.NewSlots(most)}
 }
 
 // Guard has the networks of inbound connections pay in the table, from now until end is called. It does nothing
@@ -53,37 +58,38 @@ func (t *Table) Guard(n network.Network) (end func()) {
 // errCrowded says that a network has its share of the connections, or of the work of handshakes.
 var errCrowded = errors.New("admit: the network has its share of connections")
 
-// OpenConnection refuses an inbound connection of a network that has its share. Addresses without an IP are not
-// counted.
+// OpenConnection refuses an inbound connection of a network that has its share of the work of handshakes, or of the
+// places. Addresses without an IP are not counted.
 func (d *Door) OpenConnection(dir network.Direction, fd bool, a multiaddr.Multiaddr) (network.ConnManagementScope, error) {
 	who := admission.Principal{Group: Group(a)}
 	if dir != network.DirInbound || who.Group == "" {
 		return d.ResourceManager.OpenConnection(dir, fd, a)
 	}
-	networks := who.Path()[:2] // the resource manager limits the connections of an address
-	if !d.enter(networks) {
-		return nil, errCrowded
-	}
-	leave := sync.OnceFunc(func() { d.leave(networks) })
+	t := d.table.Load()
 	var pays *Stream
-	if t := d.table.Load(); t != nil {
+	if t != nil {
 		pays = &Stream{t: t, who: who}
 		if !pays.Pay(Handshake) {
-			leave()
 			return nil, errCrowded
 		}
 	}
-	scope, err := d.ResourceManager.OpenConnection(dir, fd, a)
-	if err != nil {
-		leave()
+	c := &connection{}
+	c.pays.Store(pays)
+	c.ctx, c.evict = context.WithCancel(context.Background())
+	linked := func() bool { p := c.peer.Load(); return p != nil && t != nil && t.linked(*p) }
+	if c.place = d.places.Lend(who, linked, c.evict); c.place == nil {
+		pays.refund(Handshake - Begin) // for the look at the places
+		return nil, errCrowded
+	}
+	var err error
+	if c.ConnManagementScope, err = d.ResourceManager.OpenConnection(dir, fd, a); err != nil {
+		c.place.Release()
 		pays.refund(Handshake)
 		return nil, err
 	}
 	if pays != nil {
 		d.pace()
 	}
-	c := &connection{ConnManagementScope: scope, leave: leave}
-	c.pays.Store(pays)
 	return c, nil
 }
 
@@ -99,46 +105,44 @@ func (d *Door) pace() {
 }
 
 // VerifySourceAddress has whoever begins a QUIC connection show first that its address is its own, if the address's
-// widest network has a connection, or if half of the room is taken. So nobody takes the share of a network to which it
-// does not belong, or more than half of the room by addresses that it makes up.
+// widest network has a connection, or if half of the places are taken. So nobody takes the share of a network to which it
+// does not belong, or more than half of the places by addresses that it makes up.
 func (d *Door) VerifySourceAddress(a net.Addr) bool {
 	at, err := netip.ParseAddrPort(a.String())
 	if err != nil {
 		return true
 	}
 	widest := admission.Principal{Group: admission.Group(at.Addr().AsSlice())}.Path()[0]
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.room.Half() || d.room.Of(widest) > 0 || d.ResourceManager.VerifySourceAddress(a)
+	return d.places.Held() >= d.most/2 || d.places.Of(widest) > 0 || d.ResourceManager.VerifySourceAddress(a)
 }
 
-func (d *Door) enter(networks []string) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.room.Take(1, networks...)
-}
-
-func (d *Door) leave(networks []string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.room.Return(1, networks...)
-}
-
-// connection is the scope of an inbound connection. It has its room until it is done.
+// connection is the scope of an inbound connection. It has its place until it is done, or gives way.
 type connection struct {
 	network.ConnManagementScope
-	leave func()
-	pays  atomic.Pointer[Stream] // paid for the handshake; nil: nobody did, or the connection was billed
+	place *admission.Slot
+	ctx   context.Context // ends when the connection gives way
+	evict func()
+	peer  atomic.Pointer[peer.ID] // nil: the connection is half-open
+	pays  atomic.Pointer[Stream]  // paid for the handshake; nil: nobody did, or the connection was billed
+}
+
+// SetPeer ends a half-open connection that has given way.
+func (c *connection) SetPeer(p peer.ID) error {
+	c.peer.Store(&p)
+	if c.ctx.Err() != nil {
+		return errCrowded
+	}
+	return c.ConnManagementScope.SetPeer(p)
 }
 
 func (c *connection) Done() {
 	c.ConnManagementScope.Done()
-	c.leave()
+	c.place.Release()
 }
 
 // Bill makes the peer pay from now on for what it sends on a connection, if the muxer is a [Muxer]. Through a door, it
-// gives back what the handshake did not cost, once. refused reports that the connection came through a door, and that
-// its peer's key is of a kind that takes long to verify.
+// gives back what the handshake did not cost, once, and has the connection closed when it gives way. refused reports
+// that the connection came through a door, and that its peer's key is of a kind that takes long to verify.
 func (t *Table) Bill(c network.Conn) (refused bool) {
 	var b *billed
 	if c.As(&b) {
@@ -148,6 +152,7 @@ func (t *Table) Bill(c network.Conn) (refused bool) {
 	if !ok {
 		return false
 	}
+	context.AfterFunc(in.ctx, func() { _ = c.Close() })
 	pays := in.pays.Swap(nil)
 	if pays == nil {
 		return false

@@ -64,8 +64,8 @@ func TestSharing(t *testing.T) {
 			c.Done()
 			c.Done() // it counts once
 		}
-		if d.room.Taken() != 0 {
-			t.Errorf("%d connections are left", d.room.Taken())
+		if n := d.places.Held(); n != 0 {
+			t.Errorf("%d connections are left", n)
 		}
 	}
 	d := NewDoor(&network.NullResourceManager{}, 1)
@@ -79,15 +79,15 @@ func TestSharing(t *testing.T) {
 	}
 }
 
-// TestWideNetworks: connections from each part of one wide network leave some to another network. Within the wide
-// network, those of one part leave some to another.
+// TestWideNetworks: connections from each part of one wide network leave some to another network, and to another part.
+// Within the wide network, those of one part leave some to another.
 func TestWideNetworks(t *testing.T) {
 	const most = 128
 	for _, c := range []struct{ name, wide, other, part, otherPart string }{
-		{"IPv4", "/ip4/45.9.%d.1/tcp/1", "/ip4/46.9.0.1/tcp/1", "/ip4/45.9.0.%d/tcp/1", "/ip4/45.9.1.1/tcp/1"},
-		{"IPv6", "/ip6/2a01:4:%x::1/tcp/1", "/ip6/2a01:5::1/tcp/1", "/ip6/2a01:4:0:%x::1/tcp/1", "/ip6/2a01:4:1::1/tcp/1"},
+		{"IPv4", "/ip4/45.9.%d.1/tcp/1", "/ip4/46.9.0.1/tcp/1", "/ip4/45.9.0.%d/tcp/1", "/ip4/45.9.251.1/tcp/1"},
+		{"IPv6", "/ip6/2a01:4:%x::1/tcp/1", "/ip6/2a01:5::1/tcp/1", "/ip6/2a01:4:0:%x::1/tcp/1", "/ip6/2a01:4:251::1/tcp/1"},
 	} {
-		for _, takes := range []struct{ all, another string }{{c.wide, c.other}, {c.part, c.otherPart}} {
+		for _, takes := range []struct{ all, another string }{{c.wide, c.other}, {c.wide, c.otherPart}, {c.part, c.otherPart}} {
 			d, had := NewDoor(&network.NullResourceManager{}, most), 0
 			for i := range 250 {
 				if _, err := openFrom(d, fmt.Sprintf(takes.all, i)); err == nil {
@@ -104,8 +104,33 @@ func TestWideNetworks(t *testing.T) {
 	}
 }
 
+// TestGivesWay: when all places are taken, a newcomer has that of a connection that is known, or of a half-open one, whose
+// handshake then fails. The connection of a linked peer stays.
+func TestGivesWay(t *testing.T) {
+	d, table := NewDoor(&network.NullResourceManager{}, 1), New(admission.Config{Strangers: admission.Pool{Work: 1e6}}, func(p peer.ID) bool { return p == "link" })
+	d.table.Store(table)
+	known := must(open(d, 1, 1))
+	if err := known.SetPeer("p"); err != nil {
+		t.Error(err)
+	}
+	half := must(open(d, 2, 1))
+	if known.ctx.Err() == nil {
+		t.Error("the known connection stays")
+	}
+	linked := must(open(d, 3, 1))
+	if half.SetPeer("p") == nil {
+		t.Error("the half-open connection stays")
+	}
+	if err := linked.SetPeer("link"); err != nil {
+		t.Error(err)
+	}
+	if _, err := open(d, 4, 1); err == nil || linked.ctx.Err() != nil {
+		t.Error("the connection of a linked peer gives way")
+	}
+}
+
 // TestInventedAddresses: QUIC connections from an address of each network, which need not be true, take half of the
-// room.
+// places.
 func TestInventedAddresses(t *testing.T) {
 	const most = 128
 	d := NewDoor(&network.NullResourceManager{}, most)
@@ -114,7 +139,7 @@ func TestInventedAddresses(t *testing.T) {
 			_, _ = open(d, i, 1)
 		}
 	}
-	if got := d.room.Taken(); got != most/2 {
+	if got := d.places.Held(); got != most/2 {
 		t.Errorf("%d of %d connections are from addresses that nobody has shown to be true, want half", got, most)
 	}
 }
@@ -212,6 +237,12 @@ func TestUsualHandshakes(t *testing.T) {
 		}
 		if in.Scope().(*connection).pays.Load() != nil {
 			t.Errorf("%s: its handshake may be given back again", c.name)
+		}
+		in.Scope().(*connection).evict()
+		for end := time.Now().Add(time.Minute); !in.IsClosed(); time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("%s: a connection that gives way stays open", c.name)
+			}
 		}
 	}
 	for name, s := range map[string]tls.ConnectionState{

@@ -133,7 +133,8 @@ func (c over) RemotePeer() peer.ID { return peer.ID(c.from) }
 func (c over) RemoteMultiaddr() multiaddr.Multiaddr {
 	return multiaddr.StringCast("/ip4/" + cmp.Or(c.from, "1.2.3.4") + "/tcp/1")
 }
-func (c over) As(target any) bool { return c.muxed.As(target) }
+func (over) Scope() network.ConnScope { return nil }
+func (c over) As(target any) bool     { return c.muxed.As(target) }
 
 type nothing struct{}
 
@@ -155,7 +156,7 @@ func TestBytesArePaidOnce(t *testing.T) {
 // Short messages are not counted, nor long ones that were taken in.
 func TestLongMessages(t *testing.T) {
 	const places = 8
-	table := New(admission.Config{Links: admission.Pool{Work: 1, Slots: 100}, Strangers: admission.Pool{Work: 1, Slots: places}}, func(peer.ID) bool { return true })
+	table := New(admission.Config{Links: admission.Pool{Work: 1, Slots: 100}, Strangers: admission.Pool{Work: 1, Slots: 2 * places}}, func(peer.ID) bool { return true })
 	held := 0
 	enter := func(from string, bytes int) (*Stream, bool) {
 		s, ok := table.Enter(over{muxed: nothing{}, from: from}, func() { held-- })

@@ -12,7 +12,6 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
-	"github.com/venn-p2p/venn/overlay/admission"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/tails"
@@ -24,9 +23,10 @@ import (
 //   - commands, from the API: the caller waits, until its context ends. Nothing is dropped.
 //   - results, of what the loop ordered: the goroutine that has a result waits. Nothing is dropped.
 //   - requests, on streams that peers opened: the stream waits. The places of streams bound the number that wait.
-//   - messages: pubsub's partial messages and tails, at most 2048 and 8 MiB of them, fairly shared among peers, which
-//     take turns. When it is full the message is dropped and counted. The sender's next catalogue, or our next ask,
-//     makes up for it. Tails wait on their stream.
+//   - messages: pubsub's partial messages and tails, at most 2048 and 8 MiB of them, shared among peers, which take
+//     turns. A peer has as much waiting as there is room left: alone half of all, each of n peers the (n+1)th part. A
+//     message beyond that is dropped and counted. The sender's next catalogue, or our next ask, makes up for it. Tails
+//     wait on their stream.
 //   - states, of peers: the latest of each peer replaces the one before. Nothing is dropped; it grows with the peers
 //     alone.
 type Inbox struct {
@@ -37,12 +37,18 @@ type Inbox struct {
 
 	mu     sync.Mutex
 	states map[peer.ID]PeerState
-	queues map[peer.ID][]*Message // waiting messages by peer, in the order of arrival
-	turns  []peer.ID              // peers with waiting messages, in the order of their turns
+	queues map[peer.ID]queue
+	turns  []peer.ID // peers with waiting messages, in the order of their turns
 
-	messages, bytes *admission.Room // for waiting messages, by peer
+	messages, bytes int // in all queues
 
 	Wakeup chan struct{} // holds a value after a change of states, or of anything else that each turn checks
+}
+
+// queue has a peer's waiting messages, in the order of arrival.
+type queue struct {
+	waiting []*Message
+	bytes   int // of these
 }
 
 // PeerState collects what happened to a peer since the loop last took it.
@@ -84,9 +90,7 @@ func New() *Inbox {
 		Requests: make(chan any),
 		Messages: make(chan struct{}, 1),
 		states:   make(map[peer.ID]PeerState),
-		queues:   make(map[peer.ID][]*Message),
-		messages: admission.NewRoom(MaxMessages),
-		bytes:    admission.NewRoom(maxWaiting),
+		queues:   make(map[peer.ID]queue),
 		Wakeup:   make(chan struct{}, 1),
 	}
 }
@@ -161,21 +165,19 @@ const (
 	maxWaiting  = 8 << 20
 )
 
-// OfferMessage queues a message of pubsub or of tails, and reports whether there was room: see [admission.Room].
+// OfferMessage queues a message of pubsub or of tails, and reports whether there was room.
 func (b *Inbox) OfferMessage(p Message) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.messages.Take(1, string(p.From)) {
+	q := b.queues[p.From]
+	if len(q.waiting) >= MaxMessages-b.messages || q.bytes+p.Bytes > maxWaiting-b.bytes {
 		return false
 	}
-	if !b.bytes.Take(p.Bytes, string(p.From)) {
-		b.messages.Return(1, string(p.From))
-		return false
-	}
-	if len(b.queues[p.From]) == 0 {
+	if len(q.waiting) == 0 {
 		b.turns = append(b.turns, p.From)
 	}
-	b.queues[p.From] = append(b.queues[p.From], &p)
+	b.queues[p.From] = queue{append(q.waiting, &p), q.bytes + p.Bytes}
+	b.messages, b.bytes = b.messages+1, b.bytes+p.Bytes
 	b.ready()
 	return true
 }
@@ -200,13 +202,12 @@ func (b *Inbox) Next() (p *Message, ok bool) {
 	turn := b.turns[0]
 	b.turns = slices.Delete(b.turns, 0, 1)
 	q := b.queues[turn]
-	p, q[0] = q[0], nil
-	b.messages.Return(1, string(turn))
-	b.bytes.Return(p.Bytes, string(turn))
-	if len(q) == 1 {
+	p, q.waiting[0] = q.waiting[0], nil
+	b.messages, b.bytes = b.messages-1, b.bytes-p.Bytes
+	if len(q.waiting) == 1 {
 		delete(b.queues, turn)
 	} else {
-		b.queues[turn] = q[1:]
+		b.queues[turn] = queue{q.waiting[1:], q.bytes - p.Bytes}
 		b.turns = append(b.turns, turn)
 	}
 	if len(b.turns) > 0 {
@@ -283,7 +284,7 @@ func (b *Inbox) Take(f func(peer.ID, PeerState)) {
 func (b *Inbox) Waiting() (messages, bytes int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.messages.Taken(), b.bytes.Taken()
+	return b.messages, b.bytes
 }
 
 // Remembered returns the number of peer states, plus the number of peers with waiting messages.

@@ -59,18 +59,18 @@ func offered(b *Inbox, p peer.ID, bytes int) (n int) {
 
 func TestPartialsAreBounded(t *testing.T) {
 	b := New()
-	if got := offered(b, "p", 1<<20); got != 3 {
-		t.Errorf("a peer alone has %d MiB waiting, want three eighths of 8", got)
+	if got := offered(b, "p", 1<<20); got != 4 {
+		t.Errorf("a peer alone has %d MiB waiting, want half of 8", got)
 	}
 	b.Next()
 	if got := offered(b, "p", 1<<20); got != 1 {
 		t.Errorf("there is room for one again, but %d are taken", got)
 	}
-	if messages, bytes := b.Waiting(); messages != 3 || bytes != 3<<20 {
+	if messages, bytes := b.Waiting(); messages != 4 || bytes != 4<<20 {
 		t.Errorf("%d messages of %d bytes wait", messages, bytes)
 	}
-	if got := offered(New(), "p", 0); got != MaxMessages*3/8 {
-		t.Errorf("a peer alone has %d messages waiting, want three eighths of %d", got, MaxMessages)
+	if got := offered(New(), "p", 0); got != MaxMessages/2 {
+		t.Errorf("a peer alone has %d messages waiting, want half of %d", got, MaxMessages)
 	}
 }
 
@@ -102,8 +102,8 @@ func TestTakenPartialsAreForgotten(t *testing.T) {
 			t.Error("none waits")
 		}
 	}
-	if _, ok := b.Next(); ok || len(b.Messages) != 0 || b.Remembered() != 0 || len(b.turns) != 0 || b.messages.Taken() != 0 || b.bytes.Taken() != 0 {
-		t.Errorf("left: %v, %v, %v, %v", b.queues, b.turns, b.messages, b.bytes)
+	if _, ok := b.Next(); ok || len(b.Messages) != 0 || b.Remembered() != 0 || len(b.turns) != 0 || b.messages != 0 || b.bytes != 0 {
+		t.Errorf("left: %v, %v, %d messages, %d bytes", b.queues, b.turns, b.messages, b.bytes)
 	}
 }
 

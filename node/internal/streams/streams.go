@@ -74,8 +74,8 @@ type Stream struct {
 	admitted *admit.Stream // for a stream that the peer opened; else nil
 }
 
-// Group returns the networks from which the peer opened the stream.
-func (s *Stream) Group() string { return s.admitted.Group() }
+// Who returns the peer that opened the stream as a principal.
+func (s *Stream) Who() admission.Principal { return s.admitted.Who() }
 
 // Linked reports whether the peer that opened the stream is linked now.
 func (s *Stream) Linked() bool { return s.admitted.Linked() }
@@ -98,12 +98,6 @@ func (s *Stream) Pay(work time.Duration) error {
 // PayLate waits until work may be done for the peer that opened the stream, and charges the peer. It returns an error
 // if the stream ends first.
 func (s *Stream) PayLate(work time.Duration) error { return s.admitted.PayLate(s.ctx, work) }
-
-// Wait waits for one of the given places, for example those of joins. evict is called when the place goes to
-// another peer. The error is ctx's.
-func (s *Stream) Wait(ctx context.Context, places *admission.Slots, evict func()) (*admission.Slot, error) {
-	return s.admitted.Wait(ctx, places, evict)
-}
 
 // Context returns a context that ends with the node, or when the stream must give way to another peer's.
 func (s *Stream) Context() context.Context { return s.ctx }
