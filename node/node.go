@@ -17,7 +17,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 	"github.com/libp2p/go-libp2p/p2p/canonicallog"
-	"golang.org/x/sync/semaphore"
 	"golang.org/x/sync/singleflight"
 
 	"github.com/venn-p2p/venn/node/core"
@@ -80,7 +79,7 @@ type Node struct {
 	sample      keySample
 	joining     *admission.Slots                   // places for joins that are served
 	dials       [len(dialsAtOnce)]*admission.Slots // places for connections that are being made
-	hinted      *semaphore.Weighted                // bounds the dials of hinted peers
+	hinted      *admission.Slots                   // places for hinted peers that are being dialled
 	snapshot    atomic.Pointer[snapshot]
 	lastRecords map[wire.PeerID][]byte // signed records held in the last run
 	moved       atomic.Bool            // the host's addresses have changed since the loop last looked
@@ -140,7 +139,7 @@ func New(h host.Host, opts ...Option) (*Node, error) {
 		logged:   newRecent[string](loggedAgain, mostLogged),
 		ended:    make(chan struct{}),
 	}
-	n.guests, n.hinted = &guests{Host: h, n: n}, semaphore.NewWeighted(maxHints)
+	n.guests, n.hinted = &guests{Host: h, n: n}, admission.NewSlots(maxHints)
 	for i, most := range dialsAtOnce {
 		n.dials[i] = admission.NewSlots(most)
 	}

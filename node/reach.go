@@ -369,10 +369,11 @@ func (n *Node) Hint(p peer.AddrInfo) { _ = n.view(n.ctx, func(l *loop) { l.hint(
 // entrance returns a hinted peer. Hints beyond maxHints at a time are not dialled: there may be any number.
 func (n *Node) entrance(p peer.AddrInfo) entrance {
 	return entrance{p.ID, func(ctx context.Context) error {
-		if !n.hinted.TryAcquire(1) {
+		place := n.hinted.Take(ofHints, func() {})
+		if place == nil {
 			return errFull
 		}
-		defer n.hinted.Release(1)
+		defer place.Release()
 		return n.dialFew(ctx, p, forHint)
 	}}
 }
