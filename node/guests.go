@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/libp2p/go-libp2p/core/host"
@@ -19,14 +18,14 @@ type guests struct {
 	host.Host
 	n *Node
 
-	mu      sync.Mutex
-	ids     []protocol.ID
-	matches []func(protocol.ID) bool
+	accepts sync.Map // from protocol.ID to func(protocol.ID) bool, which reports whether a protocol is the guest's
 }
 
 // NewStream opens a stream to a peer. If need be, it connects at the addresses of the peer's newest signed record.
 func (g *guests) NewStream(ctx context.Context, p peer.ID, ids ...protocol.ID) (network.Stream, error) {
-	g.add(ids...)
+	for _, id := range ids {
+		g.accepts.LoadOrStore(id, is(id))
+	}
 	err := streams.ErrFiltered
 	if !g.n.barred(p) {
 		err = g.n.reachKnown(ctx, p)
@@ -39,15 +38,12 @@ func (g *guests) NewStream(ctx context.Context, p peer.ID, ids ...protocol.ID) (
 
 // SetStreamHandler serves a protocol to peers that are not barred.
 func (g *guests) SetStreamHandler(id protocol.ID, handle network.StreamHandler) {
-	g.add(id)
-	g.Host.SetStreamHandler(id, g.unlessBarred(handle))
+	g.SetStreamHandlerMatch(id, is(id), handle)
 }
 
 // SetStreamHandlerMatch serves the protocols that match accepts to peers that are not barred.
 func (g *guests) SetStreamHandlerMatch(id protocol.ID, match func(protocol.ID) bool, handle network.StreamHandler) {
-	g.mu.Lock()
-	g.matches = append(g.matches, match)
-	g.mu.Unlock()
+	g.accepts.Store(id, match)
 	g.Host.SetStreamHandlerMatch(id, match, g.unlessBarred(handle))
 }
 
@@ -62,23 +58,17 @@ func (g *guests) unlessBarred(handle network.StreamHandler) network.StreamHandle
 	}
 }
 
-// add remembers protocols as guests.
-func (g *guests) add(ids ...protocol.ID) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, id := range ids {
-		if !slices.Contains(g.ids, id) {
-			g.ids = append(g.ids, id)
-		}
-	}
+func is(id protocol.ID) func(protocol.ID) bool {
+	return func(other protocol.ID) bool { return other == id }
 }
 
 // has reports whether a protocol is a guest.
-func (g *guests) has(id protocol.ID) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	accepts := func(match func(protocol.ID) bool) bool { return match(id) }
-	return slices.Contains(g.ids, id) || slices.ContainsFunc(g.matches, accepts)
+func (g *guests) has(id protocol.ID) (is bool) {
+	g.accepts.Range(func(_, accepts any) bool {
+		is = accepts.(func(protocol.ID) bool)(id)
+		return !is
+	})
+	return is
 }
 
 // open returns the streams of guests with a peer.
