@@ -22,7 +22,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	leaktest.AtOnce(6)
+	leaktest.AtOnce(10)
 	os.Exit(m.Run())
 }
 

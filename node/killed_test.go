@@ -128,6 +128,9 @@ func TestKilledByTransport(t *testing.T) {
 // VENN_KILLED=1 checks the times, too, on a quiet machine.
 func TestKilled9(t *testing.T) {
 	timed := os.Getenv("VENN_KILLED") != ""
+	if !timed {
+		t.Parallel()
+	}
 	killed, kill := killable(t, "tcp")
 	nodes := meshOf(t, 8, 100)
 	both, alone, nobodys, others := keysOf("killed", 1)[0], keysOf("killed", 2)[1], []byte("nobody's"), []byte("another's")

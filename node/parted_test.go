@@ -80,6 +80,7 @@ func TestDialAfterPartition(t *testing.T) {
 // dials cross. The link is back soon, and neither takes the other for gone. On a busy machine one in three may be slow,
 // in one of three rounds.
 func TestLostConnections(t *testing.T) {
+	t.Parallel()
 	for range 3 {
 		if slow, doubted := lose(t); slow <= losses/3 && doubted <= losses/3 {
 			return

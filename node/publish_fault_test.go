@@ -38,6 +38,7 @@ func (k *slowKeys) Len() (int, error) {
 // TestTailsAreLookedUpOutside: a node whose disk does not answer, when it looks up what the next update tells of, still
 // answers itself, and goes on through the work of each second. The update comes when the disk does.
 func TestTailsAreLookedUpOutside(t *testing.T) {
+	t.Parallel()
 	keys := &slowKeys{asked: make(chan struct{}, 1)}
 	n, friend := newNode(t, WithKeys(keys)), newNode(t)
 	add(t, n, keysOf("old", 100)...)

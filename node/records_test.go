@@ -216,7 +216,7 @@ func TestBlackHoles(t *testing.T) {
 	if _, _, err := n.have(t.Context(), s.record(t, 1, holder.host.Addrs()...), [][]byte{[]byte("k")}, forQuery); err != nil || time.Since(begun) > time.Second {
 		t.Errorf("a query of the node's own took %v, %v", time.Since(begun), err)
 	}
-	time.Sleep(3 * handshakeTime)
+	eventually(t, "all dials are over", func() bool { return n.dials[otherTurns].Held() == 0 })
 	if most := int64(dialsAtOnce[otherTurns]); taken.Load() > most {
 		t.Errorf("the hole was dialled %d times, want at most %d", taken.Load(), most)
 	}
