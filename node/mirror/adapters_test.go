@@ -141,11 +141,13 @@ func TestNix(t *testing.T) {
 	for range 3 {
 		p := b.start(t, up)
 		get(t, p.url+"/nix/nix-cache-info").is(t, []byte("StoreDir: /nix/store\n"))
-		get(t, p.url+"/nix"+path).is(t, []byte(info))
+		for range 3 {
+			get(t, p.url+"/nix"+path).is(t, []byte(info))
+		}
 		get(t, p.url+"/nix"+nar).is(t, archive)
 	}
-	if n := o.asked(nar); n != 1 {
-		t.Errorf("the origin was asked %d times for an archive", n)
+	if n, infos := o.asked(nar), o.asked(path); n != 1 || infos != 3 {
+		t.Errorf("the origin was asked %d times for an archive, and %d times by three mirrors for its narinfo", n, infos)
 	}
 }
 
