@@ -37,8 +37,12 @@ func (m *Machine) Check() error {
 	if gone != m.gone {
 		return fmt.Errorf("tails: %d origins have said that they leave, counted %d", gone, m.gone)
 	}
-	if len(m.early) > maxHeld+maxTold {
-		return fmt.Errorf("tails: %d items wait for their epochs", len(m.early))
+	waiting := len(m.early)
+	for _, l := range m.links {
+		waiting -= l.early[0] + l.early[1]
+	}
+	if waiting != 0 || len(m.early) > maxHeld+maxTold {
+		return fmt.Errorf("tails: %d items wait for their epochs, %d more than counted", len(m.early), waiting)
 	}
 	for tag, g := range m.lagging {
 		if o := m.tagged(tag); o == nil || g.state <= o.number() {

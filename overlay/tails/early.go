@@ -11,7 +11,7 @@ import (
 
 // early is an item that came before its epoch.
 type early struct {
-	from  wire.PeerID
+	from  *link
 	item  wire.TailItem
 	until time.Duration
 }
@@ -22,67 +22,65 @@ const (
 	maxTold = bound.Many
 )
 
+// room is the most early items kept of all links together, by kind.
+var room = [2]int{maxTold, maxHeld}
+
+// kind returns 1 for an item with tails, else 0.
+func kind(it *wire.TailItem) int { return min(len(it.Tails), 1) }
+
 // keep holds an item of an unknown epoch for four seconds. If there is no room, the link with the most items loses its
-// oldest one. So no link keeps the items of others out.
-func (m *Machine) keep(from wire.PeerID, it wire.TailItem) {
-	m.early = slices.DeleteFunc(m.early, func(e early) bool { return m.now >= e.until })
+// oldest one. So no link keeps the items of others out. An item for which there is no room takes O(links) time,
+// whatever is kept: floods consist of them.
+func (m *Machine) keep(l *link, it wire.TailItem) {
+	if len(m.early) > 0 && m.now >= m.early[0].until { // all wait for the same time, the oldest are in front
+		m.drop(func(e *early) bool { return m.now >= e.until })
+	}
 	if it.Number == 0 || len(it.Tails) > wire.MaxItemTails {
 		return
 	}
-	most, tailed := maxTold, len(it.Tails) > 0
-	if tailed {
-		most = maxHeld
-	}
-	all, mine := 0, 1
-	for i := range m.early {
-		if e := &m.early[i]; len(e.item.Tails) > 0 == tailed {
-			if all++; e.from == from {
-				mine++
-			}
+	k := kind(&it)
+	all, greedy, most := 0, l, l.early[k]+1
+	for _, other := range m.links {
+		n := other.early[k]
+		all += n
+		if n > most {
+			greedy, most = other, n
 		}
 	}
-	if all >= most {
-		if 2*mine > all {
+	if all >= room[k] {
+		if greedy == l {
 			return
 		}
-		oldest, ok := m.oldestOfMost(from, tailed)
-		if !ok {
-			return
-		}
-		m.early = slices.Delete(m.early, oldest, oldest+1)
+		found := false
+		m.drop(func(e *early) bool {
+			oldest := !found && e.from == greedy && kind(&e.item) == k
+			found = found || oldest
+			return oldest
+		})
 	}
-	m.early = append(m.early, early{from, it, m.now + agenda.Patience})
+	l.early[k]++
+	m.early = append(m.early, early{l, it, m.now + agenda.Patience})
 }
 
-// oldestOfMost returns the index of the oldest item, with tails or without, of the link that holds the most places. ok
-// is false if that is the link that a new item comes from.
-func (m *Machine) oldestOfMost(from wire.PeerID, tailed bool) (at int, ok bool) {
-	places, greedy := map[wire.PeerID]int{from: 1}, from
-	for i := range m.early {
-		e := &m.early[i]
-		if len(e.item.Tails) > 0 != tailed {
-			continue
+// drop forgets the items that a function chooses, and returns them. It takes O(items) time.
+func (m *Machine) drop(chosen func(e *early) bool) (dropped []early) {
+	m.early = slices.DeleteFunc(m.early, func(e early) bool {
+		if !chosen(&e) {
+			return false
 		}
-		if places[e.from]++; places[e.from] > places[greedy] {
-			greedy = e.from
-		}
-	}
-	at = slices.IndexFunc(m.early, func(e early) bool { return e.from == greedy && len(e.item.Tails) > 0 == tailed })
-	return at, greedy != from
+		e.from.early[kind(&e.item)]--
+		dropped = append(dropped, e)
+		return true
+	})
+	return dropped
 }
 
 // retry handles the kept items that came before the epoch of o was known.
 func (m *Machine) retry(o *origin) {
-	waiting := m.early
-	m.early = nil
-	for _, e := range waiting {
-		l := m.link(e.from)
-		switch {
-		case m.now >= e.until || l == nil:
-		case !e.item.Names(o.group()):
-			m.early = append(m.early, e)
-		default:
-			m.about(l, o, e.item, true, false)
+	g := o.group()
+	for _, e := range m.drop(func(e *early) bool { return e.item.Names(g) }) {
+		if m.now < e.until {
+			m.about(e.from, o, e.item, true, false)
 		}
 	}
 }

@@ -12,16 +12,44 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// TestEarlyIsCheap: while there is room for early items, from whichever links, it makes nothing to keep one.
+// TestEarlyIsCheap: it makes nothing to keep an early item while there is room, from whichever links, nor to refuse one
+// while there is none.
 func TestEarlyIsCheap(t *testing.T) {
-	m := &Machine{now: time.Second, early: make([]early, 0, maxTold)}
-	from, n := namesOf(20), 0
-	made := testing.AllocsPerRun(maxTold-1, func() { // and once before
+	m, flood := flooded(20)
+	m.early = make([]early, 0, maxTold)
+	for range 2 {
+		if made := testing.AllocsPerRun(maxTold-1, flood); made > 0 || len(m.early) != maxTold { // and once before
+			t.Errorf("%d items kept, with %v allocations each", len(m.early), made)
+		}
+	}
+	if err := m.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// BenchmarkEarly gets items of epochs that nobody knows, while there is no room for them.
+func BenchmarkEarly(b *testing.B) {
+	_, flood := flooded(20)
+	for range maxTold {
+		flood()
+	}
+	for b.Loop() {
+		flood()
+	}
+}
+
+// flooded returns a machine with links, and a function that has each in turn send an item of an epoch that nobody knows.
+func flooded(links int, signed ...[]byte) (m *Machine, flood func()) {
+	m = &Machine{now: time.Second}
+	for _, p := range namesOf(links) {
+		m.links = append(m.links, &link{peer: p})
+	}
+	n := 0
+	return m, func() {
 		n++
-		m.keep(from[n%len(from)], wire.TailItem{Group: group.New(uint64(n), summary.Epoch{Sequence: 1}), Number: 1})
-	})
-	if made > 0 || len(m.early) != maxTold {
-		t.Errorf("%d items kept, with %v allocations each", len(m.early), made)
+		m.keep(m.links[n%links], wire.TailItem{
+			Group: group.New(uint64(n), summary.Epoch{Sequence: 1}), Number: 1, Tails: signed,
+		})
 	}
 }
 
@@ -94,16 +122,18 @@ func namesOf(n int) (out []wire.PeerID) {
 	return out
 }
 
-// TestEarlyTailsBounded: of items with tails no more than 64 are kept, from however many links.
+// TestEarlyTailsBounded: of items with tails no more than 64 are kept, from however many links. A link that closes
+// leaves its room to others.
 func TestEarlyTailsBounded(t *testing.T) {
-	m := &Machine{now: time.Second}
-	from := namesOf(20)
-	for n := range 1000 {
-		m.keep(from[n%len(from)], wire.TailItem{
-			Group: group.New(uint64(n), summary.Epoch{Sequence: 1}), Number: 1, Tails: [][]byte{{1}},
-		})
+	m, flood := flooded(20, []byte{1})
+	for range 1000 {
+		flood()
 	}
 	if len(m.early) != 64 {
 		t.Errorf("%d items with tails are kept, want 64", len(m.early))
+	}
+	m.closed(m.links[0].peer)
+	if err := m.Check(); err != nil || len(m.early) >= 64 {
+		t.Errorf("%d items are kept once one of the links is closed: %v", len(m.early), err)
 	}
 }

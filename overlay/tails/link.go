@@ -38,6 +38,8 @@ type link struct {
 	rumours  map[uint64]bool // origins that have advanced since its last rumour, and that it hears of from others
 	feeds    map[uint64]bool // origins that it feeds us
 	failures map[uint64]failure
+
+	early [2]int // its early items, by kind
 }
 
 // position is the state of an origin that a peer has reached.

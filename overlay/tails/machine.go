@@ -236,6 +236,7 @@ func (m *Machine) closed(p wire.PeerID) {
 	}
 	l := m.links[at]
 	m.links = slices.Delete(m.links, at, at+1)
+	m.drop(func(e *early) bool { return e.from == l })
 	for _, tag := range slices.Sorted(maps.Keys(l.feeds)) {
 		o := m.tagged(tag)
 		o.feeder = ""
@@ -384,7 +385,7 @@ func (m *Machine) unknown(l *link, it wire.TailItem) {
 		pos.epoch = summary.Epoch{}
 		l.know(l.tag, pos)
 	}
-	m.keep(l.peer, it)
+	m.keep(l, it)
 }
 
 // about handles an item of a known origin. sure is set if the item cannot be of another origin.
