@@ -8,9 +8,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/wire"
-	"github.com/venn-p2p/venn/summary"
 )
 
 // answered is a peer's answer to an inquiry.
@@ -82,31 +80,5 @@ func TestInquiriesForASearch(t *testing.T) {
 	}
 	if fails := []int{o.directory.Lookup("b").DialFails(), o.directory.Lookup("c").DialFails()}; !slices.Equal(fails, []int{1, 0}) {
 		t.Errorf("%v are blamed, want the one that did not answer alone", fails)
-	}
-}
-
-// TestFirstVisitMeets: a peer that asks at a meeting place hears of an earlier visitor that is like it at its first
-// question, by the summary that comes with the question.
-func TestFirstVisitMeets(t *testing.T) {
-	o := cornered(t, "a", "b", "c")
-	interest := plain.Keys(rand.New(rand.NewPCG(4, 5)), 100)
-	visit := func(from wire.PeerID) wire.Names {
-		s := plain.New(from, interest, summary.Header{Lifetime: time.Hour})
-		run, err := s.Stream.Run(0, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		q := wire.Inquiry{Depth: 7, Meet: 1 << 60, Own: []wire.Parts{{Envelope: s.Envelope, Record: s.Record, Run: run}}}
-		for _, e := range step(t, o, time.Second, event.Asked{From: from, Question: q}) {
-			if a, ok := e.(event.Answer); ok {
-				return a.Answer.(wire.Names)
-			}
-		}
-		t.Fatal("no answer")
-		return wire.Names{}
-	}
-	visit("early")
-	if names := visit("late"); len(names.Introductions) != 1 || string(names.Introductions[0].Record) != "early" {
-		t.Errorf("introduced to %+v, want the earlier visitor", names.Introductions)
 	}
 }

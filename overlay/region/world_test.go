@@ -86,8 +86,6 @@ func step(t testing.TB, o *world, now time.Duration, in event.Input) []event.Eff
 		o.Hear(now, in.Peer)
 	case event.DialFailed:
 		o.directory.DialFailed(in.Peer)
-	case event.Asked:
-		o.onInquiry(now, in, in.Question.(wire.Inquiry))
 	case event.Answered:
 		if names, ok := in.Answer.(wire.Names); ok {
 			o.onNames(now, in.To.Peer, names)
@@ -128,18 +126,6 @@ func (o *world) acquaint(now time.Duration) {
 
 // ask has a peer asked out of turn.
 func (o *world) ask(to wire.PeerID) { o.awaited[to] = inquiry{since: o.now} }
-
-func (o *world) onInquiry(now time.Duration, in event.Asked, q wire.Inquiry) {
-	for _, i := range q.Own {
-		o.introduce(now, in.From, i)
-	}
-	names := o.Answer(in.From, q)
-	if q.Meet != 0 {
-		o.Visit(now, in.From)
-		o.directory.Beside(o.VisitorBytes())
-	}
-	o.effects.Emit(event.Answer{Answer: names})
-}
 
 func (o *world) onNames(now time.Duration, from wire.PeerID, names wire.Names) {
 	if !o.Answered(now, from, names.Depth) {
