@@ -9,7 +9,6 @@ import (
 	"github.com/venn-p2p/venn/node/internal/counters"
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/summary/estimate"
@@ -221,10 +220,6 @@ func (l *loop) status() Status {
 		covers := l.core.Overlay.Covers()
 		s.Covered, s.Range = covers.Share(), covers.String()
 	}
-	for _, c := range l.core.Overlay.Contacts() {
-		if c.Role != region.Alike { // similar peers are asked because they are similar, not for a range
-			s.Contacts++
-		}
-	}
+	s.Contacts = len(l.core.Overlay.Contacts())
 	return s
 }

@@ -252,7 +252,6 @@ func TestFewKnowAll(t *testing.T) {
 func TestContacts(t *testing.T) {
 	net := grown(t, 100, 10, overlay.Config{MaxOrigins: 16})
 	t.Run("cover", func(t *testing.T) { contactsCover(t, net) })
-	t.Run("like us", func(t *testing.T) { similarContacts(t, net) })
 	t.Run("spare", func(t *testing.T) { spareContacts(t, net) })
 }
 
@@ -323,39 +322,6 @@ func spareContacts(t *testing.T, net *overlaylab.Network) {
 	}
 	if replaced == 0 {
 		t.Error("no contact has another in its place")
-	}
-}
-
-// similarContacts: peers like us beyond our range can be asked as contacts, each of them once, and are of no table.
-// For being right they may be wrong now and then.
-func similarContacts(t *testing.T, net *overlaylab.Network) {
-	some := 0
-	answers := func(i int, p string, denied ...bool) {
-		for _, d := range denied {
-			net.Step(i, event.ContactAnswered{Peer: wire.PeerID(p), Denied: d, Proved: !d})
-		}
-	}
-	for i, p := range net.Peers {
-		seen := map[string]bool{}
-		for _, c := range p.Overlay.Contacts() {
-			if c.Role != region.Alike {
-				continue
-			}
-			some++
-			answers(i, c.Peer, true, false, false, false, false, false, false, false, false, true)
-			if seen[c.Peer] || p.Overlay.Covers().Contains(c.Place) || len(c.Record) == 0 {
-				t.Errorf("peer %d may ask %+v", i, c)
-			}
-			seen[c.Peer] = true
-		}
-		for _, c := range p.Overlay.Contacts() {
-			if seen[c.Peer] && c.Refuted() {
-				t.Errorf("peer %d asks no more: %+v", i, c)
-			}
-		}
-	}
-	if some < len(net.Peers) {
-		t.Errorf("%d peers have %d like them to ask", len(net.Peers), some)
 	}
 }
 

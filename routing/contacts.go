@@ -31,10 +31,6 @@ const (
 	contactPatience = 2
 	// mostWants is the number of times that a query may want more contacts.
 	mostWants = bound.Handful
-	// mostAlike is the number of peers asked because they resemble this one. If each of them knows half of the similar
-	// peers, one in thirty is unknown to us and to four others. A party that makes up similar peers is asked no more often
-	// either.
-	mostAlike = bound.Handful
 )
 
 // covering is the state of asking contacts: the contacts, and the ranges that were answered for.
@@ -47,8 +43,7 @@ type covering struct {
 	deep     int       // median depth of the contacts' ranges
 	own      space.Set // ranges that the own directory answers for
 	once     space.Set // ranges with at least one answer, the own directory's included
-	chosen   space.Set // the same, without the answers of similar peers
-	twice    space.Set // ranges with two answers, without those of similar peers
+	twice    space.Set // ranges with two answers
 
 	wants    int           // times that more contacts were wanted
 	wanted   bool          // more contacts are awaited
@@ -60,7 +55,7 @@ type covering struct {
 // begin starts a query's asking of contacts. The ranges that the own directory answers for count as answered.
 func (c *covering) begin(own space.Set) {
 	c.over = false
-	c.own, c.once, c.chosen, c.twice = own, own.Clone(), own.Clone(), own.Clone()
+	c.own, c.once, c.twice = own, own.Clone(), own.Clone()
 }
 
 // setOf returns the set of one range.
@@ -158,20 +153,13 @@ func (r *Router) overdue(q *search, v *referrer) bool {
 // nextContact returns the index of the contact to ask next, -1 for none. It looks for ranges without an answer. While
 // no holder is found, it then looks for ranges with one answer only. It asks no second contact of a range while the
 // first, or a peer that the first named, may still answer in time; names in doubt do not count. Contacts of several
-// ranges are asked side by side. An Any query asks a few similar peers first, unless another contact's range is far
-// wider, but no similar peer that did badly recently.
+// ranges are asked side by side.
 func (r *Router) nextContact(q *search) int {
-	alike, waits := 0, r.hopeful(q)
+	waits := r.hopeful(q)
 	first, second := q.cover.once.Clone(), q.cover.twice.Clone()
 	for i := range q.referrers {
 		v := &q.referrers[i]
-		if v.child {
-			continue
-		}
-		if v.contact.Role == region.Alike {
-			alike++
-		}
-		if v.state != asking || r.overdue(q, v) {
+		if v.child || v.state != asking || r.overdue(q, v) {
 			continue
 		}
 		if rng := q.expectedRange(v); first.Covers(rng) {
@@ -186,21 +174,10 @@ func (r *Router) nextContact(q *search) int {
 		return q.excluded(r.cfg.Self, p) || q.contactOf(p) != nil || r.standing(p) == resting || q.ofRange(i) && r.doubt(p) > 0
 	}
 	key := match.Tie(uint64(q.fingerprint)^r.salt, "")
-	was := func(i int) bool { return q.cover.contacts[i].Role == region.Alike || unfit(i) }
 	known := func(i int) bool {
-		return was(i) || q.ofRange(i) && first.Contains(q.cover.contacts[i].Place)
+		return unfit(i) || q.ofRange(i) && first.Contains(q.cover.contacts[i].Place)
 	}
 	i := region.Next(q.cover.contacts, &first, known, r.worthOf(q), key)
-	if q.Mode == wire.Any && alike < mostAlike {
-		other := func(i int) bool {
-			c := &q.cover.contacts[i]
-			return c.Role != region.Alike || unfit(i) || r.doubt(wire.PeerID(c.Peer)) > 0
-		}
-		a := region.Next(q.cover.contacts, &first, other, nil, key)
-		if a >= 0 && (i < 0 || q.cover.contacts[i].Depth > q.cover.contacts[a].Depth-region.FarWider) {
-			return a
-		}
-	}
 	if i >= 0 || waits || q.found > 0 || q.informed(r.cfg.Poor) || r.cfg.Limits.Denials < 2 {
 		return i
 	}
@@ -210,7 +187,7 @@ func (r *Router) nextContact(q *search) int {
 	if !q.cover.wanted && !everybody(&first) && r.mayWant(q) {
 		return -1
 	}
-	return region.Next(q.cover.contacts, &second, was, nil, key)
+	return region.Next(q.cover.contacts, &second, unfit, nil, key)
 }
 
 // ofRange reports whether the contact with this index knows a range of the network better than a poor directory.
@@ -288,15 +265,14 @@ func (r *Router) contactsNamed(in event.ContactsNamed) {
 	}
 }
 
-// learn adds the given contacts, except similar peers and contacts that the query has. A contact that it has only as a
-// similar peer is added again, for its range.
+// learn adds the given contacts, except those that the query has.
 func (c *covering) learn(contacts []region.Contact) {
 	known := make(map[string]bool, len(c.contacts))
 	for i := range c.contacts {
-		known[c.contacts[i].Peer] = known[c.contacts[i].Peer] || c.contacts[i].Role != region.Alike
+		known[c.contacts[i].Peer] = true
 	}
 	for i := range contacts {
-		if contacts[i].Role != region.Alike && !known[contacts[i].Peer] {
+		if !known[contacts[i].Peer] {
 			c.contacts, c.gained = append(c.contacts, contacts[i]), true
 		}
 	}
@@ -328,9 +304,8 @@ func (q *search) counted(depth int, right int32) int {
 }
 
 // answeredFor records that a contact has answered for its range. A range far wider than others is easily claimed, and
-// its owner hears of changes late: its answer is never a second one, unless the contact's role is Precise. The answer
-// of a similar peer does not count towards two answers: with a made-up similar summary, a liar would need just one
-// accomplice to hide a range. The explanation keeps the range in any case.
+// its owner hears of changes late: its answer is never a second one, unless the contact's role is Precise. The
+// explanation keeps the range in any case.
 func (q *search) answeredFor(a *referrer) {
 	depth := max(a.depth, int(a.contact.Depth))                     // no wider than it was asked for: a boast made after the question does not count
 	if a.contact.Role == region.Precise && depth < space.MaxDepth { // else it had no time for the question
@@ -339,14 +314,10 @@ func (q *search) answeredFor(a *referrer) {
 	rng := space.Around(a.contact.Place, q.counted(depth, a.contact.Right))
 	reason := &q.stats.Explain[a.reason]
 	reason.Range, reason.Ranged = rng, true
-	q.cover.once.Add(rng)
-	if a.contact.Role == region.Alike {
-		return
-	}
-	if q.cover.chosen.Covers(rng) && (a.contact.Role == region.Precise || depth > q.cover.deep-region.FarWider) {
+	if q.cover.once.Covers(rng) && (a.contact.Role == region.Precise || depth > q.cover.deep-region.FarWider) {
 		q.cover.twice.Add(rng)
 	}
-	q.cover.chosen.Add(rng)
+	q.cover.once.Add(rng)
 }
 
 // contactAnswered handles a contact's answer, apart from the names in it.

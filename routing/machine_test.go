@@ -109,7 +109,7 @@ func (d *driver) Precise() space.Range { return d.Covers() }
 
 func (d *driver) HasSummary(p wire.PeerID) bool { return p[0]&1 == 1 }
 
-// contacts draws who is a contact, of which range and why; a peer like us may be one of a range, too.
+// contacts draws who is a contact, of which range and why.
 func (d *driver) contacts(roles int) (out []region.Contact) {
 	if !d.ranged {
 		return nil
@@ -127,7 +127,7 @@ func (d *driver) contacts(roles int) (out []region.Contact) {
 }
 
 func (d *driver) Peers() []region.Contact    { return d.contacts(1) }
-func (d *driver) Contacts() []region.Contact { return d.contacts(3) }
+func (d *driver) Contacts() []region.Contact { return d.contacts(2) }
 
 func (d *driver) Knowledge() []overlay.Knowledge {
 	b := d.byte()

@@ -10,13 +10,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-const (
-	// doubtFrom is the number of bad marks, beyond twice the good ones, that puts a referrer in doubt.
-	doubtFrom = bound.Signs
-	// alikeMisses is the number of wrong names, with none right, that makes a similar peer's answer a bad one. With twice
-	// as many, peers like us that name wrong ones are asked 112 times in 30 searches (TestPeersLikeUsThatWaste).
-	alikeMisses = bound.Handful
-)
+// doubtFrom is the number of bad marks, beyond twice the good ones, that puts a referrer in doubt.
+const doubtFrom = bound.Signs
 
 // reputation is the fading record of the names that a peer gave in earlier queries.
 type reputation struct {
@@ -59,9 +54,8 @@ func (r *Router) proved(p wire.PeerID) bool {
 
 // judgeReferrers updates reputations at the end of a query. A peer that named a holder did well. A peer did badly if it
 // failed, if its names were given up, or if it named no holder although it should have: one in its range, or anywhere
-// if it claims to know the whole network precisely. Naming itself counts neither way. Similar and more precise peers
-// are asked before others, so being late is bad too. A similar peer also did badly if it named no holder, and several
-// wrong names or one in doubt.
+// if it claims to know the whole network precisely. Naming itself counts neither way. More precise peers
+// are asked before others, so being late is bad too.
 func (r *Router) judgeReferrers(q *search) {
 	for i := range q.referrers {
 		v := &q.referrers[i]
@@ -78,14 +72,13 @@ func (r *Router) judgeReferrers(q *search) {
 
 // didBadly reports whether a contact that named no holder gets a bad mark.
 func (r *Router) didBadly(q *search, v *referrer) bool {
-	switch alike := v.contact.Role == region.Alike; {
+	switch {
 	case v.givenUp, v.state == failed, v.denied, q.boasted(v, r.cfg.Useless):
 		return true
 	case v.state == asking && r.overdue(q, v):
-		return alike || v.contact.Role == region.Precise
-	default:
-		return alike && (v.misses >= alikeMisses || v.doubtful())
+		return v.contact.Role == region.Precise
 	}
+	return false
 }
 
 // boasted reports whether a peer claims to expect at most falseMatches false matches, but named none of the holders

@@ -81,7 +81,7 @@ func (s *Region) addContact(r wire.Record, depth int, by Word) bool {
 	})
 }
 
-// Contacts lists the contacts of the table, then spare contacts, then similar peers. Package overlay says more.
+// Contacts lists the contacts of the table, then spare contacts. Package overlay says more.
 func (s *Region) Contacts() []Contact {
 	out := s.contacts.All()
 	if s.depth == 0 {
@@ -90,7 +90,7 @@ func (s *Region) Contacts() []Contact {
 	if of := s.sparing(); of != s.spare.of {
 		s.spare = spare{of, s.spareContacts()}
 	}
-	return append(append(out, s.spare.list...), s.similarContacts()...)
+	return append(out, s.spare.list...)
 }
 
 // spare holds the spare contacts, and the state from which they were chosen.
@@ -182,24 +182,6 @@ func (s *Region) spareDepth() int {
 		return s.depth + 1
 	}
 	return max(s.depth, s.usual) + 1
-}
-
-// similarContacts lists similar peers outside of our range, the most similar first. Similar peers that are unknown here
-// are mostly known to one of these.
-func (s *Region) similarContacts() (out []Contact) {
-	for _, e := range s.similar() {
-		place := s.directory.Place(e)
-		if s.Range().Contains(place) || e.Record().Envelope == nil || e.DialFails() > 0 {
-			continue
-		}
-		depth, _ := s.depthOf(e)
-		denials, right := s.contacts.Conduct(place, string(e.Peer()))
-		out = append(out, Contact{
-			Peer: string(e.Peer()), Record: e.Record().Envelope, Place: place, Depth: ContactDepth(depth),
-			Denials: denials, Right: right, Role: Alike,
-		})
-	}
-	return out
 }
 
 // lacks returns the ranges in which the next inquiry asks for contacts: one in each wide range without a contact, and

@@ -7,8 +7,7 @@
 //
 // For other ranges a peer has contacts ([Contacts]): records of peers that cover them. A search asks its own directory,
 // then contacts for the ranges that nobody asked so far covers ([Next]). Where ranges are many, contacts in each are
-// sought once a search needs them. A search for one holder asks a few similar peers before other contacts: they know
-// most of each other, and each covers a range, too.
+// sought once a search needs them.
 //
 // A [Region] receives inputs and sends nothing. It fits our range to memory and line ([Region.Fit]) and determines the
 // range that the peer can vouch for. It chooses peers to ask for other peers, and the questions ([Region.Inquire],

@@ -33,7 +33,6 @@ type Role uint8
 const (
 	Chosen  Role = iota // asked about its range
 	Spare               // asked about ranges that no other contact covers
-	Alike               // its collection resembles ours, so it may know a holder. In no table
 	Precise             // it expects fewer false matches than our directory. In no table
 )
 
