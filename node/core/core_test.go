@@ -46,17 +46,6 @@ func last[T any](t *testing.T, effects []event.Effect) (out T) {
 	return out
 }
 
-func TestBothAreStepped(t *testing.T) {
-	m := machine(t, Config{})
-	if hello := last[event.SayHello](t, m.Step(0, event.LinkOpened{Peer: "p"})); hello.To != "p" {
-		t.Errorf("hello to %q", hello.To)
-	}
-	done := last[routing.Done](t, m.Step(0, routing.Start{Query: routing.Query{ID: 1, Key: nil}}))
-	if done.ID != 1 || done.Err == "" {
-		t.Errorf("got %+v, want a refusal", done)
-	}
-}
-
 // TestWake drives a machine by its Wakes alone: it ticks as often as overlay wants, and a query ends at its deadline.
 func TestWake(t *testing.T) {
 	m := machine(t, Config{})

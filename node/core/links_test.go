@@ -69,24 +69,6 @@ func TestConnectionsOfLeastWorthGoFirst(t *testing.T) {
 	}
 }
 
-// TestQuestionsOnlyGoesSoon: a connection made only to confirm goes after two idle seconds, one that became a link or is
-// in use does not.
-func TestQuestionsOnlyGoesSoon(t *testing.T) {
-	c := NewLinks[string](32)
-	for _, p := range []string{"idle", "busy", "link"} {
-		made(t, c, p, at(0))
-	}
-	done := c.Use("busy", false)
-	c.Link("link", "", true, at(0))
-	if got := c.Stale(at(0) + questionLife); len(got) != 0 {
-		t.Errorf("%v stale at once", got)
-	}
-	if got := c.Stale(at(1) + questionLife); !slices.Equal(got, []string{"idle"}) {
-		t.Errorf("stale are %v, want the idle one", got)
-	}
-	done(at(2))
-}
-
 // TestTakenLinksLeaveRoom: peers that link in any number leave the node room to dial, and evict nobody who is needed.
 func TestTakenLinksLeaveRoom(t *testing.T) {
 	c := NewLinks[string](32)
@@ -288,19 +270,6 @@ func TestDialsBesideTakenLinks(t *testing.T) {
 		if got := c.Dialed("x", true, at(100)); got.Peer != "made 5" {
 			t.Errorf("%v gave way, in use: %v", got, used)
 		}
-	}
-}
-
-// TestMadeStaysBounded: dials and links in turn, all idle soon, leave no more connections than the limit and the share.
-func TestMadeStaysBounded(t *testing.T) {
-	c := NewLinks[string](8)
-	for i := range 100 {
-		now := at(10 * i)
-		made(t, c, fmt.Sprint("made ", i), now)
-		c.Link(fmt.Sprint("taken ", i), "", false, now)
-	}
-	if made, taken := c.Counts(); made > 8 || taken > 4 {
-		t.Errorf("%d made, %d taken", made, taken)
 	}
 }
 

@@ -93,38 +93,3 @@ func TestKeep(t *testing.T) {
 		}
 	}
 }
-
-// TestKeepShares: a crowd of one class cannot displace another from its share.
-func TestKeepShares(t *testing.T) {
-	const n = 100
-	rng := rand.New(rand.NewPCG(1, 1))
-	self := space.Place(rng.Uint64())
-	own := space.Around(self, 1)
-	var all []Candidate
-	for i := range 10 * n {
-		c := Candidate{Place: space.Place(rng.Uint64())}
-		switch {
-		case own.Contains(c.Place):
-		case i%2 == 0:
-			c.Overlap = rng.Float64()
-		case i%10 == 1:
-			c.Hits = 1 + rng.IntN(9)
-		}
-		all = append(all, c)
-	}
-	counts := map[string]int{}
-	for i, keep := range Keep(own, self, n, all) {
-		switch c := all[i]; {
-		case !keep:
-		case own.Contains(c.Place):
-			counts["range"]++
-		case c.Overlap > 0:
-			counts["similar"]++
-		case c.Hits > 0:
-			counts["useful"]++
-		}
-	}
-	if counts["range"] != n*RangeShare || counts["similar"] != n*SimilarShare || counts["useful"] != n*UsefulShare {
-		t.Errorf("kept %v of %d", counts, n)
-	}
-}
