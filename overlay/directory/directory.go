@@ -94,7 +94,7 @@ const (
 	MaxPending     = bound.Most
 	MaxPendingLink = wire.MaxItems
 	// unreachableAfter is the number of failed dials after which a peer known by its record alone is forgotten.
-	unreachableAfter = 3
+	unreachableAfter = bound.Handful
 )
 
 // Add returns the entry of an origin that a linked peer announced. It makes one if the origin is in the range and there

@@ -42,7 +42,7 @@ func TestPendingGo(t *testing.T) {
 		named bool
 		fails int
 		stays time.Duration
-	}{"pending": {false, 0, 30 * time.Second}, "named": {true, 2, agenda.Faded}, "out of reach": {true, 3, 30 * time.Second}} {
+	}{"pending": {false, 0, 30 * time.Second}, "named": {true, 2, agenda.Faded}, "out of reach": {true, unreachableAfter, 30 * time.Second}} {
 		d := alone(rand.New(rand.NewPCG(1, 1)), Config{Memory: 1 << 30, MaxOrigins: 100})
 		d.Open("a", "")
 		if c.named {

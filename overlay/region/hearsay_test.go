@@ -11,7 +11,7 @@ import (
 // TestHearsayFades: places of which nothing signed came count for an hour after they were last heard of.
 func TestHearsayFades(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(1, 1)), Config{})
-	for i := range 32 {
+	for i := range nearestMost {
 		o.Note(o.place^space.Place(i+1)<<40, i%8 == 0)
 	}
 	o.At(30 * time.Minute)
@@ -20,7 +20,7 @@ func TestHearsayFades(t *testing.T) {
 	for _, c := range []struct {
 		at   time.Duration
 		want int
-	}{{time.Hour - 1, 32}, {time.Hour, 5}, {90 * time.Minute, 4}, {100 * time.Hour, 4}} {
+	}{{time.Hour - 1, nearestMost}, {time.Hour, nearestMost/8 + 1}, {90 * time.Minute, nearestMost / 8}, {100 * time.Hour, nearestMost / 8}} {
 		o.At(c.at)
 		o.Survey()
 		if len(o.nearest) != c.want {

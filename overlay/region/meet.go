@@ -63,7 +63,7 @@ const (
 	// firstLookups is the number of lookups that follow each other after ten seconds: peers that come early meet nobody.
 	// After each further lookup the wait doubles, up to lastRound. A peer with fewAlike similar peers waits ten minutes
 	// after its first lookup, and doubles that wait after each further one.
-	firstLookups = 6
+	firstLookups = bound.Handful
 	// mostHops is the largest number of peers asked in one lookup.
 	mostHops = bound.Handful
 	// meetNamed caps the peers named to an asker that looks up a place, all nearer to the place than the answerer.

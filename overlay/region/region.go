@@ -65,7 +65,7 @@ const (
 
 const (
 	// nearestMost is the number of places remembered only to estimate the network's size.
-	nearestMost = 32
+	nearestMost = space.Countable
 	// hearsay is the factor by which an estimate from places heard of may exceed one from summaries held.
 	hearsay = 2
 	// apart is the factor by which the estimate from our own evidence may exceed the word of most links. With twice the

@@ -7,9 +7,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// preciseMatches is the largest number of false matches that a key may be expected to have in the precise range.
-const preciseMatches = 2
-
 // survey holds the results of going through all entries.
 type survey struct {
 	of      surveyed // state that the survey depends on
@@ -41,7 +38,8 @@ func (s *Region) Survey() {
 // Vouched returns the depth of the widest range around this peer that it can vouch for.
 func (s *Region) Vouched() int { return s.seen.vouched }
 
-// Precise returns the widest range around this peer that it can vouch for and in which few false matches are expected.
+// Precise returns the widest range around this peer that it can vouch for and in which a key is expected to have at most
+// one false match.
 func (s *Region) Precise() space.Range { return space.Around(s.place, s.seen.precise) }
 
 // surveyed returns the state that a survey would depend on now.
@@ -76,7 +74,7 @@ func (s *Region) look(of surveyed) survey {
 		out.vouched++
 	}
 	for depth, sum := space.MaxDepth, 0.0; depth >= out.vouched; depth-- {
-		if sum += blur[depth]; sum > preciseMatches {
+		if sum += blur[depth]; sum > 1 {
 			break
 		}
 		out.precise = depth
