@@ -119,8 +119,8 @@ func Tie(fingerprint uint64, peer string) uint64 {
 type Prior struct{ logit float64 }
 
 const (
-	learningRate = 0.05 // step of the gradient ascent
-	minPrior     = 1e-4 // least estimated share
+	learningRate = 0.05           // step of the gradient ascent
+	minPrior     = bound.Unlikely // least estimated share
 
 	// EvenOdds caps the estimated share of peers that hold a wanted key. It is also the probability below which a poor
 	// directory's match is not trusted.
