@@ -45,7 +45,7 @@ var layers = []layer{
 	{"overlay/directory", []string{"summary/...", "overlay/group", "overlay/compare", "overlay/space", "overlay/rank", "overlay/index", "overlay/agenda", "overlay/bound", "overlay/event", "overlay/wire"}},
 	{"overlay/exchange", []string{"summary/...", "overlay/admission", "overlay/compare", "overlay/group", "overlay/space", "overlay/agenda", "overlay/bound", "overlay/event", "overlay/wire", "overlay/directory"}},
 	{"overlay/region", []string{"summary/...", "overlay/agenda", "overlay/compare", "overlay/directory", "overlay/bound", "overlay/event", "overlay/wire", "overlay/exchange", "overlay/space"}},
-	{"overlay/topology", []string{"summary/...", "overlay/admission", "overlay/group", "overlay/region", "overlay/space", "overlay/rank", "overlay/agenda", "overlay/event", "overlay/wire", "overlay/directory"}},
+	{"overlay/topology", []string{"summary/...", "overlay/admission", "overlay/bound", "overlay/group", "overlay/region", "overlay/space", "overlay/rank", "overlay/agenda", "overlay/event", "overlay/wire", "overlay/directory"}},
 	{"overlay", []string{"summary/...", "overlay/admission", "overlay/group", "overlay/agenda", "overlay/cache", "overlay/compare", "overlay/directory", "overlay/event", "overlay/wire", "overlay/exchange", "overlay/index", "overlay/rank", "overlay/region", "overlay/space", "overlay/topology"}},
 	{"overlay/tails", []string{"summary/...", "overlay/group", "overlay/agenda", "overlay/bound", "overlay/event", "overlay/wire"}},
 	{"overlay/overlaylab/plain", []string{"summary/...", "overlay/group", "overlay/event", "overlay/wire"}},

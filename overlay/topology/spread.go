@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/rank"
 	"github.com/venn-p2p/venn/overlay/space"
@@ -16,7 +17,7 @@ import (
 // counts, so no peer is chosen for its boasts, and a liar hides one part at most.
 
 // spreadAtOnce is the most spread neighbours chosen in one round.
-const spreadAtOnce = 8
+const spreadAtOnce = bound.Handful
 
 // spreading paces the choice of spread neighbours. After a search that found too few candidates, the next waits for at
 // least 4 s. Each refusal doubles the wait, up to ten minutes, and each neighbour that accepts halves it. Where many peers

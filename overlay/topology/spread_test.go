@@ -54,6 +54,7 @@ func TestSpread(t *testing.T) {
 	if n, _ := chosen(t, top, none, 0); n != 0 {
 		t.Errorf("%d without parts", n)
 	}
+	chosen(t, top, known, time.Second) // half of them
 	n, in := chosen(t, top, known, time.Second)
 	if n != 8 || len(in) != 8 {
 		t.Errorf("%d in %d parts, want one in each of 8", n, len(in))
@@ -190,6 +191,7 @@ func TestSpreadGoes(t *testing.T) {
 		},
 	} {
 		top, known := strewn(t, 100)
+		chosen(t, top, known, 0) // half of them
 		if n, _ := chosen(t, top, known, 0); n != 8 {
 			t.Fatalf("%d spread neighbours, want 8", n)
 		}
