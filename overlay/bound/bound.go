@@ -29,6 +29,9 @@ const Half = 0.5
 // the probability of six wrong answers to six claims, if each claim is true with probability 0.9.
 const Unlikely = 1.000001e-6
 
+// Clearly is the factor by which an estimate must exceed another to count as more, so that choices do not go to and fro.
+const Clearly = 1.25
+
 // Headers is the part of a link's rate that may go to headers of messages. On a slow link messages wait, so that
 // several go as one.
 const Headers = 0.01

@@ -21,7 +21,7 @@ import (
 const (
 	// clearlyMore is the factor by which a peer's overlap must exceed that of the least similar peer kept, to be fetched
 	// in its place.
-	clearlyMore = 1.25
+	clearlyMore = bound.Clearly
 	// leastAlike is the least overlap of interest: peers with less share only a few keys that many hold.
 	leastAlike = 1.0 / 64
 	// maxAlike is the largest number of similar peers considered.

@@ -41,9 +41,9 @@ const (
 	// origins than others: some ranges planned for 80 origins hold 100. With half of it p99 is 1.39 s in place of .88 s,
 	// and upkeep 3 % less; with .9 upkeep is 4 % more (scenario routing, 200 peers, origins=24).
 	planned = 0.7
-	// wider is the part of what a range may fill that a wider one must fit into before it is chosen instead, so that
+	// wider is the factor by which what a range may fill must exceed a wider one before that is chosen instead, so that
 	// depths do not go to and fro in a network whose size is near a bound.
-	wider = 0.8
+	wider = bound.Clearly
 )
 
 // Depth returns the least depth at which the origins of a range fit into the room. The number origins counts the whole
@@ -56,9 +56,9 @@ func Depth(now int, m Means, origins float64) int {
 		case depth == 0 && now == 0:
 			return origins <= room
 		case depth == 0:
-			return origins <= wider*room
+			return float64(wider*origins) <= room
 		case depth < now:
-			return math.Ldexp(origins, -depth) <= wider*planned*room
+			return float64(wider*math.Ldexp(origins, -depth)) <= planned*room
 		}
 		return math.Ldexp(origins, -depth) <= planned*room
 	}
