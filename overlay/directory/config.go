@@ -40,7 +40,7 @@ type Config struct {
 // Limits bounds what others can make a directory remember and believe. Zero values mean the stated defaults, and nodes
 // use no other values. Tests and experiments loosen a limit to show the attack that it withstands.
 type Limits struct {
-	Bans   int           // most origins banned at a time; 0: as many as 1/64 of Memory holds, at least 1
+	Bans   int           // most origins banned at a time; 0: as many as 1/32 of Memory holds, at least 1
 	BanFor time.Duration // duration of a ban; 0: 24 h
 
 	Named     int           // most entries known by their record alone; 0: 1,024
@@ -52,7 +52,7 @@ type Limits struct {
 }
 
 func (l *Limits) defaults(memory int) {
-	l.Bans = cmp.Or(l.Bans, max(1, memory/slack/entryMemory))
+	l.Bans = cmp.Or(l.Bans, max(1, slack(memory)/entryMemory))
 	l.BanFor = cmp.Or(l.BanFor, banFor)
 	l.Named, l.NamedLink = cmp.Or(l.Named, maxNamed), cmp.Or(l.NamedLink, maxNamedLink)
 	l.NamedFor = cmp.Or(l.NamedFor, agenda.Faded)

@@ -132,7 +132,7 @@ func twins(t *testing.T, cfg Config, later time.Duration) (banned int, taken boo
 }
 
 func TestTwins(t *testing.T) {
-	if n, taken := twins(t, Config{}, time.Second); n == 0 || n > 100_000/64/entryMemory || !taken {
+	if n, taken := twins(t, Config{}, time.Second); n == 0 || n > slack(100_000)/entryMemory || !taken {
 		t.Errorf("%d are banned, an honest origin is taken in: %v", n, taken)
 	}
 	if n, taken := twins(t, Config{Limits: Limits{Bans: math.MaxInt, BanFor: math.MaxInt64 / 2}}, 24*time.Hour); n == 0 || taken {

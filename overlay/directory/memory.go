@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -23,12 +24,16 @@ import (
 // Whole entries seldom go this way: [Directory.KeepToRoom] keeps the number of origins that memory is enough for, by
 // the rule of [Keep]. This rule is left for entries that are unusually large or come all at once.
 //
-// Each time it frees 1/64 more than it needs, so that one scan of all entries serves many inputs. Once entries had to
+// Each time it frees 1/32 more than it needs, so that one scan of all entries serves many inputs. Once entries had to
 // go, no new ones are made until an eighth of the memory is free: the same origins would only come back.
-const (
-	entryMemory = 400 // bytes of an entry, without records and prefixes: its fields, its place in the tables and the index
-	slack       = 64  // 1/slack of the memory is freed beyond need, and for bans; 1/slack of the room may be used beyond it
-)
+
+// entryMemory is the number of bytes of an entry, without records and prefixes: its fields, its place in the tables and
+// the index.
+const entryMemory = 400
+
+// slack returns the part of a memory that is freed beyond need, and that bans may take; or the part of a room for
+// origins that may be used beyond it.
+func slack(n int) int { return int(bound.Little * float64(n)) }
 
 // OriginShare is the share of the memory for the first parts of origins. The rest is for further parts, for unusually
 // large origins, and, at most, for pending entries. If it were 1, the first origins to come would stay, because there
@@ -159,10 +164,10 @@ func (d *Directory) Shed(now time.Duration, keep func(wire.PeerID) bool) {
 	if d.Memory() > d.cfg.Memory {
 		d.compactOlder(now, 0)
 	}
-	for d.Memory() > d.cfg.Memory && d.shedParts(d.cfg.Memory-d.cfg.Memory/slack) {
+	for d.Memory() > d.cfg.Memory && d.shedParts(d.cfg.Memory-slack(d.cfg.Memory)) {
 	}
 	if d.Memory() > d.cfg.Memory {
-		d.shedEntries(d.cfg.Memory-d.cfg.Memory/slack, keep)
+		d.shedEntries(d.cfg.Memory-slack(d.cfg.Memory), keep)
 		d.crowded = true
 	}
 }

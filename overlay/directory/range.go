@@ -114,7 +114,7 @@ func (d *Directory) Invite(now time.Duration, from wire.PeerID, tag uint64) *Ent
 // stays. It calls gone with each entry before it goes.
 func (d *Directory) KeepToRoom(keep func(wire.PeerID) bool, gone func(*Entry)) {
 	room := d.UnlinkedCapacity()
-	if d.unlinked() <= room+room/slack {
+	if d.unlinked() <= room+slack(room) {
 		return
 	}
 	others := d.Others()

@@ -23,7 +23,7 @@ import (
 const (
 	// noticeShare of a rate, and of a burst, may go to announcements on one link, or to the records in one hello: most is
 	// for parts.
-	noticeShare = 1.0 / 32
+	noticeShare = bound.Little
 	noticeBurst = noticeShare * leastBurst
 	// noticeMost of our own line's rate may go to announcements, all links together, enough for a few links: a peer on a
 	// slow line has many links, each perhaps faster than the line. As much of a link's inward rate may be announcements,
@@ -36,7 +36,7 @@ const (
 func (x *Exchange) announcements(now time.Duration, l *link) []wire.Item {
 	l.notices.refillAt(now, noticeShare*l.out.rate)
 	x.notices.refillAt(now, noticeMost*x.up.rate)
-	if (now - l.announced).Seconds() < rpcOverhead/(bound.Headers*max(1, l.out.rate)) {
+	if (now - l.announced).Seconds() < rpcOverhead/(noticeShare*max(1, l.out.rate)) {
 		return nil
 	}
 	tokens := min(l.notices.tokens, x.notices.tokens, l.out.tokens-reserve-rpcOverhead, x.up.tokens-reserve-rpcOverhead)

@@ -23,7 +23,7 @@ const (
 	// in its place.
 	clearlyMore = bound.Clearly
 	// leastAlike is the least overlap of interest: peers with less share only a few keys that many hold.
-	leastAlike = 1.0 / 64
+	leastAlike = bound.Little
 	// maxAlike is the largest number of similar peers considered.
 	maxAlike = bound.Few
 )

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
-	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -204,8 +203,12 @@ func (m *Machine) relay(p wire.PeerID) time.Duration {
 	return max(relayAfter, m.fill(p))
 }
 
+// headers is the part of a link's rate that may go to headers of messages. On a slow link messages wait, so that several
+// go as one.
+const headers = 0.01
+
 // fill returns the time in which a link's share for headers pays for one message, at most a second.
 func (m *Machine) fill(p wire.PeerID) time.Duration {
 	out, _ := m.cfg.Rate(p)
-	return min(time.Duration(overheadBytes/(bound.Headers*max(1, out))*float64(time.Second)), time.Second)
+	return min(time.Duration(overheadBytes/(headers*max(1, out))*float64(time.Second)), time.Second)
 }
