@@ -13,9 +13,9 @@ const (
 	// maxChain is the most changes that the tails of an epoch carry, maxSegments the most tails in force at a time.
 	maxChain    = bound.Many
 	maxSegments = wire.MaxItemTails
-	// tailsPerSecond is the number of tails of one origin accepted in a second, tailBurst the number after a pause.
-	tailsPerSecond = 20
-	tailBurst      = bound.Few
+	// tailBurst is the number of tails of one origin that are accepted after a pause; then one each tickEvery. An origin
+	// makes no more.
+	tailBurst = bound.Few
 )
 
 // origin holds what is known of one peer's tails, all of one epoch. For most origins chain is empty.
@@ -30,7 +30,7 @@ type origin struct {
 	doubt   time.Duration                // when this node or a link last could not reach it
 	told    time.Duration                // when this node last told links that it cannot reach the origin
 	lost    bool                         // links were told so, and not yet that it is back
-	recent  float64                      // tails that came, less tailsPerSecond for each second since
+	recent  float64                      // tails that came, less one for each tickEvery since
 	counted time.Duration                // when recent was last brought up to date
 	waits   time.Duration                // its tails are refused before then
 
@@ -115,7 +115,7 @@ func covers(state uint32) uint32 {
 
 // allow counts a tail that came, and reports whether it is within the rate.
 func (o *origin) allow(now time.Duration) bool {
-	o.recent = max(0, o.recent-float64(tailsPerSecond*(now-o.counted).Seconds()))
+	o.recent = max(0, o.recent-float64(now-o.counted)/float64(tickEvery))
 	o.counted = now
 	if o.recent > tailBurst-1 {
 		return false

@@ -49,7 +49,7 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
-// TestTailsASecond: of one origin twenty tails a second are taken in, and sixty after a pause.
+// TestTailsASecond: of one origin ten tails a second are taken in, and sixty after a pause.
 func TestTailsASecond(t *testing.T) {
 	o := origin{}
 	taken := func(at time.Duration, tries int) (n int) {
@@ -63,7 +63,7 @@ func TestTailsASecond(t *testing.T) {
 	if n := taken(0, 100); n != tailBurst {
 		t.Errorf("%d at once", n)
 	}
-	if n := taken(time.Second, 100); n != 20 {
+	if n := taken(time.Second, 100); n != 10 {
 		t.Errorf("%d after a second", n)
 	}
 	if n := taken(time.Minute, 100); n != tailBurst {
