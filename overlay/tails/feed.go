@@ -203,12 +203,9 @@ func (m *Machine) relay(p wire.PeerID) time.Duration {
 	return max(relayAfter, m.fill(p))
 }
 
-// headers is the part of a link's rate that may go to headers of messages. On a slow link messages wait, so that several
-// go as one.
-const headers = 0.01
-
-// fill returns the time in which a link's share for headers pays for one message, at most a second.
+// fill returns the time in which a link carries wire.MaxSample bytes, at most a second. On a slow link messages wait as
+// long, so that several go as one, and their headers take some hundredth of the rate.
 func (m *Machine) fill(p wire.PeerID) time.Duration {
 	out, _ := m.cfg.Rate(p)
-	return min(time.Duration(overheadBytes/(headers*max(1, out))*float64(time.Second)), time.Second)
+	return min(time.Duration(wire.MaxSample/max(1, out)*float64(time.Second)), time.Second)
 }

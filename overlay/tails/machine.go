@@ -54,11 +54,8 @@ type Limits struct {
 	Behind float64
 }
 
-const (
-	tickEvery = 100 * time.Millisecond
-
-	overheadBytes = 40 // a message costs a line at least this many bytes of headers below the stream
-)
+// tickEvery is the least time between two rounds, in which messages due to links are sent.
+const tickEvery = 100 * time.Millisecond
 
 // Machine makes, keeps and trades tails. Make one with [New]. It is not safe for concurrent use.
 type Machine struct {
