@@ -20,7 +20,7 @@ const (
 	window = time.Second
 	// ahead is the time of its share by which a user may be ahead of it. Work of a whole window at once takes the
 	// processors from the node's own.
-	ahead = window / 4
+	ahead = agenda.Tick
 	// lookEvery is the time between two computations of the level. The level is computed sooner after as much admitted
 	// work: whoever asks for everything within an instant does not get it.
 	lookEvery = 10 * time.Millisecond

@@ -26,7 +26,7 @@ type Chaos struct {
 
 const (
 	chaosPeers  = fewPeers
-	chaosEpochs = 3
+	chaosEpochs = len(chaosSeeds)
 	chaosUntil  = agenda.Longest // when the previous seed ends
 )
 
