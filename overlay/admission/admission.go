@@ -24,7 +24,7 @@ type Config struct {
 // Gate admits work, and gives places. Only the methods for places are safe for concurrent use.
 type Gate struct{ links, strangers standing }
 
-// standing is what linked peers share, or strangers. The work has two halves: see [Principal.ways].
+// standing holds the shares of linked peers, or of strangers. The work has two halves: see [Principal.ways].
 type standing struct {
 	work  [ways]*pool
 	slots *Slots
