@@ -21,7 +21,7 @@ const (
 	MaxNamesAll = 256
 )
 
-// MaxNames is the most names in an answer to a query of this mode.
+// MaxNames returns the largest number of names in an answer to a query of a mode.
 func MaxNames(m wire.Mode) int {
 	if m == wire.All {
 		return MaxNamesAll
@@ -29,7 +29,7 @@ func MaxNames(m wire.Mode) int {
 	return MaxNamesAny
 }
 
-// room is the most candidates of a query.
+// room returns the largest number of candidates of a query.
 func (q *search) room() int { return max(MaxCandidates, q.Budget/questionCost) }
 
 // matched makes candidates of the directory's matches.

@@ -44,7 +44,7 @@ const (
 	maxSniffed = 4 << 20   // first bytes from which a type is read: the largest manifest that registries take
 )
 
-// sum returns the sum of the record's own file.
+// sum returns the sum under which the cache keeps the record. Field Sum is that of the content.
 func (r record) sum() Sum { return sumOf(kindName, sha256.Sum256([]byte(r.Name))) }
 
 // recall returns the record of a name; ok is false if there is none, or it is damaged.

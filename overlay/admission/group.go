@@ -77,7 +77,7 @@ func (c Census) Count(path []string, n int) {
 }
 
 // Over compares the widest networks in which a holder of places and a newcomer differ. It returns the number of places
-// that the holder's has beyond the newcomer's.
+// that the holder's network has beyond the newcomer's.
 func (c Census) Over(holder, newcomer []string) int {
 	for i := range min(len(holder), len(newcomer)) {
 		if holder[i] != newcomer[i] {
@@ -87,9 +87,9 @@ func (c Census) Over(holder, newcomer []string) int {
 	return 0
 }
 
-// Crowd returns the holders one of which gives up a place to a newcomer. They have at least lead places beyond the
-// newcomer's: see [Census.Over]. Among these they are of the widest network with the most places, of the part of it
-// with the most, and so on down to the principal with the most. O(holders).
+// Crowd returns the holders that may give up a place to a newcomer. Only holders count whose network has at least lead
+// places beyond the newcomer's: see [Census.Over]. Of these it returns the holders in the widest network with the most
+// places, in the part of it with the most, and so on down to the principal with the most. O(holders).
 func Crowd[T any](places Census, holders []T, path func(T) []string, newcomer []string, lead int) (crowd []T) {
 	var most []int
 	for _, h := range holders {

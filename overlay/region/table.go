@@ -226,7 +226,7 @@ func (t *Contacts) sort(list []Contact) {
 	copy(list[len(apart):], again)
 }
 
-// truth returns 1 if is, else 0.
+// truth returns 1 for true, 0 for false.
 func truth(is bool) int {
 	if is {
 		return 1

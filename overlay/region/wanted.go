@@ -59,7 +59,8 @@ const (
 	FirstElsewhere      // the first contact of another range
 )
 
-// Learned notes the news of an answer.
+// Learned notes the news of an answer. After OneNear the search for our range goes on; after any news the pauses of
+// gossip are short again.
 func (s *Region) Learned(n News) {
 	if n == OneNear {
 		s.seeker.vain = 0

@@ -26,7 +26,7 @@ const (
 	measureTime            = 24 * time.Hour
 )
 
-// NewConn begins a connection, which is free until [Table.Bill].
+// NewConn begins a connection. Nobody pays for what it reads until [Table.Bill].
 func (m Muxer) NewConn(c net.Conn, isServer bool, scope network.PeerScope) (network.MuxedConn, error) {
 	b, quiet := &billed{Conn: c}, *m.Transport
 	quiet.KeepAliveInterval, quiet.MeasureRTTInterval = pingTime, measureTime
