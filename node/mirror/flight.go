@@ -137,6 +137,8 @@ func (f *flight) fill() error {
 	switch {
 	case err == nil:
 		err = file.keep(f.sum, f.size)
+	case errors.Is(err, errDisk):
+		f.m.blamed.Add(f.m.cache.path(f.sum), maxBlame) // not the content
 	case errors.Is(err, errSize) || errors.Is(err, errWrong) && f.tally.FromPeers > 0:
 		f.blame(err)
 		err = errLied

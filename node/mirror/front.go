@@ -132,6 +132,9 @@ func (q *request) serve(rec record) error {
 			return err
 		}
 	}
+	if q.isBlamed(q.cache.path(rec.Sum)) {
+		return errDisk // a fetch would break off again: it is passed through
+	}
 	f := q.join(rec.Sum, q.named)
 	defer f.leave()
 	content, err := f.reader(q.r.Context())

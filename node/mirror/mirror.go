@@ -43,7 +43,7 @@ type Upstream struct {
 // LeastSize is the least size of a cache, in bytes.
 const LeastSize = 16 << 20
 
-// Peers and contents that are blamed, and names that are open to everybody or not: how many are noted, for how long.
+// Peers, contents and files that are blamed, and names that are open to everybody: how many are noted, for how long.
 const maxNoted, notedTime = 4096, 10 * time.Minute
 
 // Mirror is a mirror. It is safe for concurrent use.
@@ -59,7 +59,7 @@ type Mirror struct {
 	origins origins
 	clients *admission.Slots             // places of clients' requests
 	served  *admission.Slots             // places of peers' requests
-	blamed  *expirable.LRU[string, int]  // peers, and sums
+	blamed  *expirable.LRU[string, int]  // peers, sums, and files for which the disk had no room
 	open    *expirable.LRU[string, bool] // whether the origin gives the content of a name to everybody
 	asked   singleflight.Group           // names that the origin is asked for now
 

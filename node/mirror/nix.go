@@ -11,9 +11,6 @@ import (
 	"github.com/nix-community/go-nix/pkg/nixhash"
 )
 
-// infoFresh is the time for which a narinfo is not asked for again: nix copy asks for each three times.
-const infoFresh = time.Minute
-
 // newNix returns the adapter to a Nix binary cache. The narinfo of a store path comes from the cache, whose signature
 // the client checks. The archive that a narinfo names comes from peers, by the hash in the narinfo.
 func newNix(m *Mirror, _ []*url.URL) adapter {
@@ -25,7 +22,7 @@ func newNix(m *Mirror, _ []*url.URL) adapter {
 	return func(q *request) error {
 		q.learn = learn
 		if strings.HasSuffix(q.path, ".narinfo") {
-			q.fresh = infoFresh
+			q.fresh = notedTime // nix copy asks for each three times
 		} else if q.path != "nix-cache-info" {
 			q.fresh = unkept
 		}

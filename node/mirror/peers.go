@@ -268,7 +268,7 @@ func (f *flight) meet(ctx context.Context, p *source, asked func()) (met bool) {
 
 // ordered sorts holders: whole ones first, then ones with room, then by round trip. Round trips within a factor of two,
 // or below 2 ms, count as the same: then the place decides, then the bytes that the holders have.
-func ordered(place string, all []*source) []*source {
+func ordered(place string, all []*source) {
 	last := map[bool]int{true: 1}
 	slices.SortFunc(all, func(a, b *source) int {
 		return cmp.Or(
@@ -277,7 +277,6 @@ func ordered(place string, all []*source) []*source {
 			cmp.Compare(common(place, b.Place), common(place, a.Place)), cmp.Compare(b.Have, a.Have), cmp.Compare(a.trip, b.trip),
 		)
 	})
-	return all
 }
 
 // common returns how many parts two labels such as zone/rack have in common from the beginning on.

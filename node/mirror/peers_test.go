@@ -18,7 +18,8 @@ func TestNearHoldersComeFirst(t *testing.T) {
 		h("rack", 1, state{Have: 5, Place: "a/1"}), h("less", 1, state{Place: "a/1"}), h("elsewhere", 1, state{}),
 	}
 	var got []string
-	for _, h := range ordered("a/1", all) {
+	ordered("a/1", all)
+	for _, h := range all {
 		got = append(got, string(h.ID))
 	}
 	if want := "rack less zone elsewhere far busy"; strings.Join(got, " ") != want {
