@@ -15,9 +15,8 @@ import (
 // branch, or a circle. If the feeder has not brought in time what another link claims to hold, that link feeds instead.
 
 // relayAfter is the time for which a tail of another origin waits for further tails to the same link. It is also the
-// least time between two announcements of one origin's state to a link. With half a second, one of 14 peers lacks a
-// tail a minute after changes and losses have ended (TestTornTrees).
-const relayAfter = 400 * time.Millisecond
+// least time between two announcements of one origin's state to a link.
+const relayAfter = agenda.Brief
 
 // lateness estimates the time from the announcement of a state until its tails come: mean and mean deviation, as for
 // the retransmission timer of TCP.
