@@ -8,7 +8,8 @@ import (
 )
 
 // Each class of origins (see [Keep]) is sure of a share of the room, rounded down. Room that a class leaves goes to the
-// range first, then to the similar, the useful, and the rest.
+// range first, then to the similar, the useful, and the rest. With half of UsefulShare upkeep is 3.6 % more (scenario
+// routing, 200 peers, origins=24).
 const (
 	RangeShare   = 0.72
 	SimilarShare = 0.22

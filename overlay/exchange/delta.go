@@ -68,7 +68,8 @@ func (x *Exchange) deltaOffer(now time.Duration, of *offer) (wait bool) {
 	return false
 }
 
-// headerBytes is the largest size of a signed header, unless it has many blocks.
+// headerBytes is the largest size of a signed header, unless it has many blocks. With twice as many, upkeep is 2 % more,
+// with half as many the same (mixed-lines).
 const headerBytes = 512
 
 // sizeDelta sets the end, the bytes, the class and the value of an offer of a delta.

