@@ -14,10 +14,6 @@ import (
 // it comes. So each tail reaches each peer once, along a tree that nobody knows as a whole. Rumours reveal a dead
 // branch, or a circle. If the feeder has not brought in time what another link claims to hold, that link feeds instead.
 
-// relayAfter is the time for which a tail of another origin waits for further tails to the same link. It is also the
-// least time between two announcements of one origin's state to a link.
-const relayAfter = agenda.Brief
-
 // lateness estimates the time from the announcement of a state until its tails come: mean and mean deviation, as for
 // the retransmission timer of TCP.
 type lateness struct{ mean, deviation time.Duration }
@@ -198,9 +194,7 @@ func (m *Machine) repeat(o *origin, g *laterClaim) {
 }
 
 // relay returns the time that a tail waits for others that go to the same link.
-func (m *Machine) relay(p wire.PeerID) time.Duration {
-	return max(relayAfter, m.fill(p))
-}
+func (m *Machine) relay(p wire.PeerID) time.Duration { return max(agenda.Tick, m.fill(p)) }
 
 // fill returns the time in which a link carries wire.MaxSample bytes, at most a second. On a slow link messages wait as
 // long, so that several go as one, and their headers take some hundredth of the rate.

@@ -97,11 +97,14 @@ func (m *Machine) link(p wire.PeerID) *link {
 // never is later than anything.
 const never = time.Duration(math.MaxInt64)
 
-// ripe returns the time at which a message is sent because of p alone. A mere number waits up to relayAfter for a
+// tellAfter is the least time between two announcements of one origin's state to a link.
+const tellAfter = agenda.Brief
+
+// ripe returns the time at which a message is sent because of p alone. A mere number waits up to tellAfter for a
 // message that goes anyway.
 func (p pending) ripe() time.Duration {
 	if p.how == tell {
-		return p.at + relayAfter
+		return p.at + tellAfter
 	}
 	return p.at
 }
@@ -220,7 +223,7 @@ func (m *Machine) itemFor(l *link, tag uint64) (it wire.TailItem, ok bool) {
 	switch {
 	case d.how != push && m.now < d.at:
 		return wire.TailItem{}, false
-	case d.how == tell && o != &m.own && m.now < pos.told+relayAfter && same && pos.told > 0:
+	case d.how == tell && o != &m.own && m.now < pos.told+tellAfter && same && pos.told > 0:
 		return wire.TailItem{}, false
 	case d.how == tell && o != &m.own && same && pos.number == o.number() && pos.knows == (it.Direct || it.Fed):
 		delete(l.due, tag) // it is known to have the same state

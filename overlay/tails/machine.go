@@ -450,7 +450,7 @@ func (m *Machine) about(l *link, o *origin, it wire.TailItem, sure, opened bool)
 	case len(it.Tails) > 0 && from != o.feeder && o.number() == before && m.covered(o): // once is enough
 		l.enqueue(o.tag, ask, m.now)
 	case needs && it.Number < o.number():
-		l.enqueue(o.tag, tell, m.now-relayAfter)
+		l.enqueue(o.tag, tell, m.now-tellAfter)
 	case m.covered(o):
 		pos.knows = true // our silence tells the link so
 		l.know(o.tag, pos)
