@@ -62,7 +62,7 @@ var misbehaviours = []misbehaviour{
 		for k := range keys {
 			keys[k] = fmt.Append(nil, "lacking ", i, k)
 		}
-		send(ctx, h, n, HaveID, wire.HaveRequest(keys).Append(nil))
+		send(ctx, h, n, HaveID, wire.HaveRequest{Keys: keys}.Append(nil))
 	}},
 	{HelloID, func(ctx context.Context, h host.Host, n peer.ID, _ uint64) { // the same valid hello
 		send(ctx, h, n, HelloID, wire.Hello{Origins: 1}.Append(nil))
@@ -84,7 +84,7 @@ var misbehaviours = []misbehaviour{
 		if err != nil {
 			return
 		}
-		for _, b := range append([]byte{9}, wire.HaveRequest{[]byte("lacking")}.Append(nil)...) {
+		for _, b := range append([]byte{9}, wire.HaveRequest{Keys: [][]byte{[]byte("lacking")}}.Append(nil)...) {
 			_, _ = s.Write([]byte{b})
 			pause(ctx, 50*time.Millisecond)
 		}
@@ -274,14 +274,14 @@ func TestAskingTooMuch(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
 	defer cancel()
-	keys := make(wire.HaveRequest, wire.MaxHaveKeys)
+	keys := make([][]byte, wire.MaxHaveKeys)
 	for i := range keys {
 		keys[i] = fmt.Append(nil, "lacking ", i)
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for ctx.Err() == nil {
-			send(ctx, other, n.ID(), HaveID, keys.Append(nil))
+			send(ctx, other, n.ID(), HaveID, wire.HaveRequest{Keys: keys}.Append(nil))
 			pause(ctx, 5*time.Millisecond)
 		}
 	})
@@ -309,7 +309,7 @@ func askHave(ctx context.Context, h host.Host, n peer.ID, key []byte) bool {
 	}
 	defer s.Reset()
 	_ = s.SetDeadline(time.Now().Add(2 * time.Second))
-	if wire.WriteFrame(s, wire.HaveRequest{key}.Append(nil)) != nil {
+	if wire.WriteFrame(s, wire.HaveRequest{Keys: [][]byte{key}}.Append(nil)) != nil {
 		return false
 	}
 	b, err := wire.ReadFrame(s, wire.MaxHaveAnswer, nil)

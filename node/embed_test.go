@@ -70,7 +70,7 @@ func TestPeerFilter(t *testing.T) {
 	}
 	r := &raw{t: t, h: out.host}
 	if err := out.host.Connect(t.Context(), info(n)); err == nil {
-		if _, err := r.exchange(n, HaveID, frame(wire.HaveRequest{[]byte("mine")}.Append(nil))); err == nil {
+		if _, err := r.exchange(n, HaveID, frame(wire.HaveRequest{Keys: [][]byte{[]byte("mine")}}.Append(nil))); err == nil {
 			t.Error("a peer that is left out is answered")
 		}
 	}

@@ -50,7 +50,7 @@ func TestStoreFails(t *testing.T) {
 	eventually(t, "its summary is known", func() bool { return knows(other, n) })
 	r := newRaw(t, n)
 	ask := func() error {
-		_, err := r.exchange(n, HaveID, frame(wire.HaveRequest{[]byte("k")}.Append(nil)))
+		_, err := r.exchange(n, HaveID, frame(wire.HaveRequest{Keys: [][]byte{[]byte("k")}}.Append(nil)))
 		return err
 	}
 	if err := ask(); err != nil || !n.Ready() {

@@ -42,19 +42,17 @@ func (l *loop) confirm(c event.Ask) {
 func keysAsked(batch []event.Ask) [][]byte {
 	keys := make([][]byte, len(batch))
 	for i, c := range batch {
-		keys[i] = c.Question.(wire.HaveRequest)[0]
+		keys[i] = c.Question.(wire.HaveRequest).Keys[0]
 	}
 	return keys
 }
 
-// confirmAll sends a peer one batch of confirmations. The loop gets the result.
+// isOwn reports whether a confirmation is for a query of this node.
+func isOwn(c event.Ask) bool { return errandOf(c) == forQuery }
+
+// confirmAll sends a peer one batch of confirmations, all for this node or none. The loop gets the result.
 func (l *loop) confirmAll(p peer.ID, batch []event.Ask) {
-	keys := keysAsked(batch)
-	e := errandOf(batch[0])
-	if slices.ContainsFunc(batch, func(c event.Ask) bool { return errandOf(c) == forQuery }) {
-		e = forQuery
-	}
-	begun := l.n.now()
+	keys, e, begun := keysAsked(batch), errandOf(batch[0]), l.n.now()
 	l.n.tasks.Run(func() {
 		ctx, cancel := context.WithTimeout(l.n.ctx, queryTime)
 		defer cancel()
@@ -86,14 +84,28 @@ func (l *loop) confirmed(r confirmed) {
 		delete(l.asks, r.peer)
 		return
 	}
-	k := wire.HaveFits(keysAsked(next))
+	own := isOwn(next[0])
+	slices.SortStableFunc(next, func(a, b event.Ask) int { // those like the one that has waited for longest come first
+		switch {
+		case isOwn(a) == isOwn(b):
+			return 0
+		case isOwn(a) == own:
+			return -1
+		}
+		return 1
+	})
+	k := slices.IndexFunc(next, func(c event.Ask) bool { return isOwn(c) != own })
+	if k < 0 {
+		k = len(next)
+	}
+	k = wire.HaveFits(keysAsked(next[:k]))
 	l.asks[r.peer] = next[k:]
 	l.confirmAll(r.peer, next[:k])
 }
 
 // haveBytes returns the bytes of a question for keys and its answer, divided by the number of keys and rounded up.
 func haveBytes(keys [][]byte) int {
-	both := wire.HaveRequest(keys).Size() + wire.HaveAnswer(make([]bool, len(keys))).Size()
+	both := wire.HaveRequest{Keys: keys}.Size() + wire.HaveAnswer(make([]bool, len(keys))).Size()
 	return (both + len(keys) - 1) / len(keys)
 }
 
@@ -126,7 +138,7 @@ func (n *Node) haveOnce(ctx context.Context, to wire.Record, keys [][]byte, e er
 	if err := n.reach(opening, to, e); err != nil {
 		return nil, 0, err
 	}
-	err = n.put(opening, peer.ID(to.Peer), HaveID, wire.HaveRequest(keys), func(s *streams.Stream) error {
+	err = n.put(opening, peer.ID(to.Peer), HaveID, wire.HaveRequest{Keys: keys, Own: e == forQuery}, func(s *streams.Stream) error {
 		defer context.AfterFunc(ctx, func() { _ = s.Reset() })()
 		begun := time.Now()
 		parse := func(b []byte) (wire.HaveAnswer, error) { return wire.ParseHaveAnswer(b, len(keys)) }
@@ -138,11 +150,11 @@ func (n *Node) haveOnce(ctx context.Context, to wire.Record, keys [][]byte, e er
 }
 
 // havePrice returns the price of a question for keys.
-func havePrice(keys wire.HaveRequest) time.Duration { return time.Duration(len(keys)) * admit.Key }
+func havePrice(q wire.HaveRequest) time.Duration { return time.Duration(len(q.Keys)) * admit.Key }
 
-func (n *Node) serveHave(s *streams.Stream, keys wire.HaveRequest) (err error) {
-	has, private := make([]bool, len(keys)), n.mayAskPrivate(s.Peer)
-	for i, k := range keys {
+func (n *Node) serveHave(s *streams.Stream, q wire.HaveRequest) (err error) {
+	has, private := make([]bool, len(q.Keys)), q.Own && n.mayAskPrivate(s.Peer)
+	for i, k := range q.Keys {
 		if has[i], err = n.has(k, private); err != nil {
 			return err // rather than a false no
 		}

@@ -57,7 +57,7 @@ func TestTwoNetworks(t *testing.T) {
 	if s, err := r.h.NewStream(t.Context(), beta.ID(), alpha.versions(HaveID)[0], HaveID); err == nil {
 		t.Errorf("%s is served", s.Protocol())
 	}
-	if got, err := r.exchange(beta, HaveID, frame(wire.HaveRequest{[]byte("beta's")}.Append(nil))); err != nil || len(got) == 0 {
+	if got, err := r.exchange(beta, HaveID, frame(wire.HaveRequest{Keys: [][]byte{[]byte("beta's")}}.Append(nil))); err != nil || len(got) == 0 {
 		t.Errorf("in its own network: % x, %v", got, err)
 	}
 	gamma := newNode(t, WithNetwork("alpha", 1), WithBootstrap(info(alpha)))

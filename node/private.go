@@ -12,9 +12,8 @@ import (
 )
 
 // AddPrivate adds keys that are in no summary and in no join: nobody can test guesses against what the node publishes.
-// It confirms them only to peers of WithPrivatePeers that ask it themselves, never to a search, and tells nobody else
-// that they exist. These peers also ask on behalf of the searches that they serve: whoever searches through one of them
-// can test guesses. A key that is also added by Add is in the summary. AddPrivate returns the number of new keys. Its
+// It confirms them only to peers of WithPrivatePeers that ask for themselves, never to a search, and tells nobody else
+// that they exist. A key that is also added by Add is in the summary. AddPrivate returns the number of new keys. Its
 // errors are those of Add.
 func (n *Node) AddPrivate(ctx context.Context, keys ...[]byte) (added int, err error) {
 	return n.inTurns(ctx, keys, func(some [][]byte) (int, error) { return n.cfg.private.Add(some, n.fingerprintsOf(some)) })

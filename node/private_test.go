@@ -1,14 +1,19 @@
 package node
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/node/keystore"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -86,6 +91,61 @@ func TestChangingHides(t *testing.T) {
 		t.Errorf("it hides something in %d of %d looks", hid, looks)
 	}
 	eventually(t, "the core knows", func() bool { return !n.hides("") })
+}
+
+// TestPrivateByOthers: a peer that may find a private key does not find it for others, nor after it has found it for itself.
+// What it asks for itself and for others meanwhile is asked apart.
+func TestPrivateByOthers(t *testing.T) {
+	t.Parallel()
+	a := newNode(t)
+	b := newNode(t, WithPrivatePeers(func(p peer.ID) bool { return p == a.ID() }))
+	private, public := []byte("private"), []byte("public")
+	if n, err := b.AddPrivate(t.Context(), private); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	add(t, b, public)
+	connect(t, a, b)
+	eventually(t, "a knows b", func() bool { return knows(a, b) })
+	stranger := newRaw(t, a)
+	search := func(nonce uint64, key []byte) (holders int) {
+		q := wire.Query{
+			Kind: wire.Search, Nonce: nonce, Origin: wire.PeerID(stranger.h.ID()), Key: key,
+			Want: 1, Budget: 30, Within: time.Second, Hops: 3, Fresh: -1,
+		}
+		var got []byte
+		eventually(t, "a stranger's search is answered", func() (ok bool) {
+			var err error
+			got, err = stranger.exchange(a, QueryID, frame(q.Append(nil)))
+			return err == nil
+		})
+		for r := bufio.NewReader(bytes.NewReader(got)); ; {
+			f, err := wire.ReadFrame(r, wire.MaxAnswer, nil)
+			if err != nil {
+				return holders
+			}
+			holders += len(must(wire.ParseAnswer(f)).Records)
+		}
+	}
+	if n := search(1, public); n != 1 {
+		t.Errorf("the stranger is told of %d holders of a public key", n)
+	}
+	if n := search(2, private); n != 0 {
+		t.Errorf("the stranger is told of %d holders of a private key", n)
+	}
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			if got := find(t, a, private, QueryOptions{}); !slices.Equal(got, []peer.ID{b.ID()}) {
+				t.Errorf("its own search finds %v", got)
+			}
+		})
+	}
+	for i := range uint64(20) {
+		if n := search(3+i, private); n != 0 {
+			t.Errorf("beside its own searches, the stranger is told of %d holders", n)
+		}
+	}
+	wg.Wait()
 }
 
 // TestPrivateInTurns: private keys go to their store some at a time. So no reader of the store waits for a long list,

@@ -207,7 +207,7 @@ func TestBlackHoles(t *testing.T) {
 			if i%8 == 0 {
 				at = other
 			}
-			l.confirm(event.Ask{Search: uint64(i), Owner: admission.Principal{Peer: "asker"}, To: newStranger(t).record(t, 1, at), Question: wire.HaveRequest{[]byte("k")}})
+			l.confirm(event.Ask{Search: uint64(i), Owner: admission.Principal{Peer: "asker"}, To: newStranger(t).record(t, 1, at), Question: wire.HaveRequest{Keys: [][]byte{[]byte("k")}}})
 		}
 	})
 	eventually(t, "they are dialled", func() bool { return taken.Load() > 0 })
@@ -245,7 +245,7 @@ func TestDialsForOthersAreShared(t *testing.T) {
 	n, holder := newNode(t), newNode(t)
 	add(t, holder, []byte("k"))
 	ask := func(l *loop, owner admission.Principal, to wire.Record) {
-		l.confirm(event.Ask{Search: 1, Owner: owner, To: to, Question: wire.HaveRequest{[]byte("k")}})
+		l.confirm(event.Ask{Search: 1, Owner: owner, To: to, Question: wire.HaveRequest{Keys: [][]byte{[]byte("k")}}})
 	}
 	var holes []wire.Record
 	for range 32 {

@@ -88,7 +88,7 @@ func TestFailureOlderThanLink(t *testing.T) {
 				begun = a.now()
 			}
 			l.asks[b.ID()] = nil
-			l.confirmed(confirmed{peer: b.ID(), begun: begun, asked: []event.Ask{{To: wire.Record{Peer: p}, Question: wire.HaveRequest{[]byte("k")}, Search: 1}}, err: errDial})
+			l.confirmed(confirmed{peer: b.ID(), begun: begun, asked: []event.Ask{{To: wire.Record{Peer: p}, Question: wire.HaveRequest{Keys: [][]byte{[]byte("k")}}, Search: 1}}, err: errDial})
 			if l.core.Routing.Suspected(p) == late {
 				t.Errorf("asked before the link %v: suspected %v", late, !late)
 			}

@@ -48,7 +48,7 @@ func ExampleRouter() {
 			switch e := e.(type) { // others say when to wake, and tell the overlay
 			case event.Ask:
 				asked = e
-				fmt.Printf("%v: does %s hold %q?\n", now, e.To.Peer, e.Question)
+				fmt.Printf("%v: does %s hold %q?\n", now, e.To.Peer, e.Question.(wire.HaveRequest).Keys)
 			case routing.Found, routing.Done:
 				fmt.Printf("%v: %v\n", now, e)
 			}

@@ -5,7 +5,7 @@ import "fmt"
 // HaveFits returns the number of keys, from the first on, that fit into one HaveRequest. It is at least one if
 // there are keys and the first has at most MaxKey bytes.
 func HaveFits(keys [][]byte) int {
-	size := 0
+	size := HaveRequest{Own: true}.Size()
 	for i, k := range keys {
 		size += sizeBytes(len(k))
 		if i == MaxHaveKeys || size > MaxHave {
@@ -16,35 +16,43 @@ func HaveFits(keys [][]byte) int {
 }
 
 // HaveRequest asks which of some keys the receiver holds.
-type HaveRequest [][]byte
+type HaveRequest struct {
+	Keys [][]byte
+	// Own says that the asker asks for itself. Else it asks for another peer, which must not learn of private keys.
+	Own bool
+}
 
 // Append appends the message to b. There must be no more keys than HaveFits returns.
-func (keys HaveRequest) Append(b []byte) []byte { return appendTo(b, keys) }
+func (q HaveRequest) Append(b []byte) []byte { return appendTo(b, q) }
 
 // Size returns the number of bytes that Append appends.
-func (keys HaveRequest) Size() int { return sizeOf(keys) }
+func (q HaveRequest) Size() int { return sizeOf(q) }
 
-func (keys HaveRequest) fields(w *writer) {
-	for _, k := range keys {
+func (q HaveRequest) fields(w *writer) {
+	for _, k := range q.Keys {
 		w.bytes(1, k)
 	}
+	w.bool(2, q.Own)
 }
 
 // ParseHaveRequest decodes a whole message.
-func ParseHaveRequest(b []byte) (keys HaveRequest, err error) {
+func ParseHaveRequest(b []byte) (q HaveRequest, err error) {
 	d := decode("have request", b, MaxHave)
 	for d.next() {
-		if d.num == 1 {
-			keys = append(keys, d.element(len(keys), MaxHaveKeys, 1, MaxKey))
+		switch d.num {
+		case 1:
+			q.Keys = append(q.Keys, d.element(len(q.Keys), MaxHaveKeys, 1, MaxKey))
+		case 2:
+			q.Own = d.bool()
 		}
 	}
-	if len(keys) == 0 {
+	if len(q.Keys) == 0 {
 		d.lacks("no key")
 	}
 	if d.err != nil {
-		return nil, d.err
+		return HaveRequest{}, d.err
 	}
-	return keys, nil
+	return q, nil
 }
 
 // HaveAnswer reports for each key of a [HaveRequest] whether it is held.

@@ -344,7 +344,7 @@ func describedAsk(now time.Duration, e event.Ask) string {
 	q, query := e.Question.(wire.Query)
 	switch {
 	case !query:
-		return fmt.Sprintf("Confirm %s %s %q", id, e.To.Peer, e.Question.(wire.HaveRequest)[0])
+		return fmt.Sprintf("Confirm %s %s %q", id, e.To.Peer, e.Question.(wire.HaveRequest).Keys[0])
 	case q.Kind == wire.Candidates:
 		return fmt.Sprintf("AskCandidates %s %s %q %s", id, e.To.Peer, q.Key, q.Mode)
 	}
@@ -397,8 +397,8 @@ func (n *Node) do(e event.Effect) {
 	net := n.net
 	switch e := e.(type) {
 	case event.Ask:
-		if keys, confirm := e.Question.(wire.HaveRequest); confirm {
-			n.confirm(e, string(keys[0]))
+		if asked, confirm := e.Question.(wire.HaveRequest); confirm {
+			n.confirm(e, string(asked.Keys[0]))
 		} else {
 			n.request(e)
 		}

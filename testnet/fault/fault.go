@@ -208,7 +208,7 @@ func answers[Q any](limit int, parse func([]byte) (Q, error), answer func(Q) wir
 }
 
 // lack answers that the peer holds none of the keys.
-func lack(keys wire.HaveRequest) wire.Message { return wire.HaveAnswer(make([]bool, len(keys))) }
+func lack(q wire.HaveRequest) wire.Message { return wire.HaveAnswer(make([]bool, len(q.Keys))) }
 
 // invent answers that made-up peers hold the key.
 func (p *Peer) invent(q wire.Query) wire.Message {

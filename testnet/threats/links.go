@@ -55,7 +55,7 @@ func mostLookedUp() float64 { return 50_000 * float64(runtime.GOMAXPROCS(0)) }
 
 // ask asks a node whether it holds keys. It returns an error if there is no answer.
 func ask(ctx context.Context, h host.Host, n *node.Node, keys [][]byte) error {
-	got, err := tell(ctx, h, n.ID(), node.HaveID, wire.HaveRequest(keys).Append(nil))
+	got, err := tell(ctx, h, n.ID(), node.HaveID, wire.HaveRequest{Keys: keys}.Append(nil))
 	if err == nil && len(got) == 0 {
 		err = errors.New("no answer")
 	}

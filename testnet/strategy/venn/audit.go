@@ -17,11 +17,11 @@ type (
 
 // ofKeys returns a question for n keys.
 func ofKeys(n int) wire.HaveRequest {
-	list := make(wire.HaveRequest, n)
-	for i := range list {
-		list[i] = make([]byte, strategy.KeyBytes)
+	q := wire.HaveRequest{Keys: make([][]byte, n)}
+	for i := range q.Keys {
+		q.Keys[i] = make([]byte, strategy.KeyBytes)
 	}
-	return list
+	return q
 }
 
 func (v *node) audit(e event.Audit) {

@@ -192,7 +192,7 @@ func (v *node) asked(now time.Duration, from strategy.ID, q strategy.QueryID, b 
 	s := served{from: from, number: b.number, query: q}
 	switch m := b.Message.(type) {
 	case wire.HaveRequest:
-		v.reply(s, wire.HaveAnswer{v.host.Look(q, strategy.ParseKey(m[0]))})
+		v.reply(s, wire.HaveAnswer{v.host.Look(q, strategy.ParseKey(m.Keys[0]))})
 		return
 	case wire.Inquiry:
 		if v.older {
