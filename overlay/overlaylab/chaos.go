@@ -25,7 +25,7 @@ type Chaos struct {
 }
 
 const (
-	chaosPeers  = fewPeers
+	chaosPeers  = 12
 	chaosEpochs = len(chaosSeeds)
 	chaosUntil  = agenda.Longest // when the previous seed ends
 )

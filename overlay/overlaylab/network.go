@@ -52,9 +52,9 @@ type Network struct {
 	random   uint64
 }
 
-// fewPeers is the number of peers of a [Chaos], and those for which another step of a [Network] goes unchecked: the
-// invariants of a small network are checked after every step, those of a network of n peers after one step in n/fewPeers.
-const fewPeers = 12
+// checked is the number of peers for which another step goes unchecked: the invariants of a small network are checked
+// after every step, those of a network of n peers after one step in n/checked.
+const checked = 10
 
 // seed is the default seed of the peers' summaries.
 var seed = Seed(0)
@@ -299,9 +299,9 @@ func (n *Network) step(i int, in event.Input) {
 	}
 }
 
-// check checks the invariants of peer i's overlay after some steps, see fewPeers.
+// check checks the invariants of peer i's overlay after some steps, see checked.
 func (n *Network) check(i int) error {
-	if n.steps++; n.Unchecked || n.steps%(1+len(n.Peers)/fewPeers) != 0 {
+	if n.steps++; n.Unchecked || n.steps%(1+len(n.Peers)/checked) != 0 {
 		return nil
 	}
 	return n.Peers[i].Overlay.Check()

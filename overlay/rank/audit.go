@@ -18,8 +18,8 @@ type Audit struct {
 }
 
 // Refuted reports whether the outcome is too unlikely for an honest peer: it would confirm Confirmed claims or fewer
-// with a probability below [bound.Unlikely], by the lower tail of the binomial distribution. A refuted peer is no neighbour by
-// overlap, whatever it claims. O(Confirmed), so the caller bounds the counts.
+// with a probability below [bound.Unlikely], by the lower tail of the binomial distribution. A refuted peer is no
+// neighbour by overlap, whatever it claims. O(Confirmed), so the caller bounds the counts.
 func (a Audit) Refuted() bool {
 	if a.Confirmed >= a.Asked || float64(a.Confirmed) >= a.Expected*float64(a.Asked) {
 		return false
