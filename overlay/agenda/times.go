@@ -7,8 +7,8 @@ import "time"
 const (
 	// Tick is the least time between two rounds of a machine.
 	Tick = 200 * time.Millisecond
-	// Brief is the least time between two announcements of a peer that is in a hurry.
-	Brief = 400 * time.Millisecond
+	// Brief is the time between two questions, or announcements, of a peer that is in a hurry.
+	Brief = Beat / 2
 	// Beat is the least time between two rounds of anything that is repeated on news.
 	Beat = time.Second
 	// Soon is the time within which a linked peer mostly answers, and a feeder or holder shows itself.

@@ -93,7 +93,7 @@ const (
 	// ownTurnMost is the longest time between the announcements of our own epoch to one link and to the next.
 	ownTurnMost = agenda.Soon
 	// ownTurnFocused replaces ownTurnMost while we have a focus: few links take more than the first part then. With 1 s a
-	// query takes 7.40 ± .35 messages in place of 6.80 ± .31, with 2 s 9.05 (mixed-lines, 256 kbit/s); with 0.2 s 7.46.
+	// query takes 7.40 ± .35 messages in place of 6.96 ± .25, with 2 s 9.05 (mixed-lines, 256 kbit/s).
 	ownTurnFocused = agenda.Brief
 	// ownTakes is the time after the last part sent for which the first copy counts as being taken.
 	ownTakes = agenda.Patience

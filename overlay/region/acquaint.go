@@ -50,19 +50,19 @@ func (s *Region) next(now time.Duration) (to wire.Record, q wire.Inquiry, ok boo
 		return to, q, false
 	}
 	if to, ok = s.seek(now); ok {
-		s.due.By(dueInquiry, now+agenda.Beat)
+		s.due.By(dueInquiry, now+seekEvery)
 		q = s.inquiry(to.Peer)
 		similar := s.similar()
 		q.Near, q.Nearer, q.Known, q.Least = true, true, s.knownNearest(similar), s.least(similar)
 		return to, q, true
 	}
 	if s.depth == 0 {
-		s.due.By(dueInquiry, now+agenda.Beat)
+		s.due.By(dueInquiry, now+seekEvery)
 		return to, q, false
 	}
 	similar := s.similar()
 	if to, ok = s.meet(now, similar); ok {
-		s.due.By(dueInquiry, now+agenda.Beat)
+		s.due.By(dueInquiry, now+seekEvery)
 		delete(s.told, to.Peer) // our summary goes along again: the peer remembers a visitor by its summary
 		q = s.inquiry(to.Peer)
 		q.Meet, q.Known, q.Least = s.meeting.place, s.knownTo(similar, false), s.least(similar)

@@ -58,8 +58,9 @@ type Region struct {
 
 // The tasks that are done only when due.
 const (
-	dueInquiry = iota // a peer may be asked
-	dueTasks          // number of tasks
+	dueInquiry  = iota // a peer may be asked
+	dueUnlinked        // a seeking peer may ask a peer to which it has no connection
+	dueTasks           // number of tasks
 )
 
 const (

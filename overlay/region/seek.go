@@ -19,6 +19,9 @@ type seeker struct {
 	over bool                          // the range stood still: from now on gossip finds peers
 }
 
+// seekEvery is the time between two questions, half of the time between two to unlinked peers.
+const seekEvery = agenda.Brief
+
 func newSeeker() seeker { return seeker{last: map[wire.PeerID]time.Duration{}} }
 
 // asks notes that a peer has asked us: there is a connection to it.
@@ -67,8 +70,9 @@ func (s *Region) seek(now time.Duration) (to wire.Record, ok bool) {
 			unlinked = append(unlinked, l.Record)
 		}
 	}
-	if best > 0 && k.vain > 0 && len(unlinked) > 0 {
+	if best > 0 && k.vain > 0 && len(unlinked) > 0 && s.due.Take(dueUnlinked, now) {
 		to = unlinked[0]
+		s.due.By(dueUnlinked, now+agenda.Beat)
 	}
 	if to.Peer == "" {
 		return to, false
