@@ -7,6 +7,10 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
+// preciseMatches is the largest number of false matches that a key may be expected to have in the precise range. With one,
+// a query takes 8.1 messages in place of 7.2 where all lines have 256 kbit/s (mixed-lines, 4 trials).
+const preciseMatches = 2
+
 // survey holds the results of going through all entries.
 type survey struct {
 	of      surveyed // state that the survey depends on
@@ -38,8 +42,7 @@ func (s *Region) Survey() {
 // Vouched returns the depth of the widest range around this peer that it can vouch for.
 func (s *Region) Vouched() int { return s.seen.vouched }
 
-// Precise returns the widest range around this peer that it can vouch for and in which a key is expected to have at most
-// one false match.
+// Precise returns the widest range around this peer that it can vouch for and in which few false matches are expected.
 func (s *Region) Precise() space.Range { return space.Around(s.place, s.seen.precise) }
 
 // surveyed returns the state that a survey would depend on now.
@@ -74,7 +77,7 @@ func (s *Region) look(of surveyed) survey {
 		out.vouched++
 	}
 	for depth, sum := space.MaxDepth, 0.0; depth >= out.vouched; depth-- {
-		if sum += blur[depth]; sum > 1 {
+		if sum += blur[depth]; sum > preciseMatches {
 			break
 		}
 		out.precise = depth
