@@ -7,8 +7,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// preciseMatches is the largest number of false matches that a key may be expected to have in the precise range. With one,
-// a query takes 8.1 messages in place of 7.2 where all lines have 256 kbit/s (mixed-lines, 4 trials).
+// preciseMatches is the largest number of false matches that a key may be expected to have in the precise range. With
+// one, a query takes 8.1 messages in place of 7.2 where all lines have 256 kbit/s (mixed-lines, 4 trials).
 const preciseMatches = 2
 
 // survey holds the results of going through all entries.
