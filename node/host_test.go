@@ -22,7 +22,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	leaktest.AtOnce(10)
+	leaktest.AtOnce(6)
 	os.Exit(m.Run())
 }
 
