@@ -110,7 +110,7 @@ func TestMalformedHaveAnswer(t *testing.T) {
 		_, _ = s.Write(frame([]byte{0xff, 0xff, 0xff}))
 		_ = s.Close()
 	})
-	_, _, err := n.haveOnce(t.Context(), wire.Record{Peer: wire.PeerID(r.h.ID())}, [][]byte{[]byte("k")}, forQuery)
+	_, _, err := n.haveOnce(t.Context(), wire.Record{Peer: wire.PeerID(r.h.ID())}, wire.HaveRequest{Keys: [][]byte{[]byte("k")}}, forQuery)
 	if got := refusals(t, n)["/venn/have/1.0.0 answer malformed"]; err == nil || got != 1 {
 		t.Errorf("%v; %d refused", err, got)
 	}

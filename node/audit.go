@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 const (
@@ -49,7 +50,7 @@ func (n *Node) audit(a event.Audit) {
 	}
 	asked := append(claimed, denied[:min(len(denied), len(claimed))]...)
 	slices.SortFunc(asked, bytes.Compare) // the order must not tell them apart
-	has, _, err := n.have(n.ctx, a.Of, asked, forInquiry)
+	has, _, err := n.have(n.ctx, a.Of, wire.HaveRequest{Keys: asked}, forInquiry)
 	if err != nil {
 		n.log.Debug("audit failed", "peer", a.Of.Peer, "err", err)
 		return

@@ -38,26 +38,26 @@ func (l *loop) confirm(c event.Ask) {
 	l.confirmAll(p, []event.Ask{c})
 }
 
-// keysAsked returns the keys that confirmations ask for.
-func keysAsked(batch []event.Ask) [][]byte {
-	keys := make([][]byte, len(batch))
-	for i, c := range batch {
-		keys[i] = c.Question.(wire.HaveRequest).Keys[0]
-	}
-	return keys
-}
-
 // isOwn reports whether a confirmation is for a query of this node.
-func isOwn(c event.Ask) bool { return errandOf(c) == forQuery }
+func isOwn(c event.Ask) bool { return c.Question.(wire.HaveRequest).Own }
+
+// together returns the questions of confirmations, all for this node or none, as one.
+func together(batch []event.Ask) wire.HaveRequest {
+	q := wire.HaveRequest{Keys: make([][]byte, len(batch)), Own: isOwn(batch[0])}
+	for i, c := range batch {
+		q.Keys[i] = c.Question.(wire.HaveRequest).Keys[0]
+	}
+	return q
+}
 
 // confirmAll sends a peer one batch of confirmations, all for this node or none. The loop gets the result.
 func (l *loop) confirmAll(p peer.ID, batch []event.Ask) {
-	keys, e, begun := keysAsked(batch), errandOf(batch[0]), l.n.now()
+	q, e, begun := together(batch), errandOf(batch[0]), l.n.now()
 	l.n.tasks.Run(func() {
 		ctx, cancel := context.WithTimeout(l.n.ctx, queryTime)
 		defer cancel()
-		has, rtt, err := l.n.have(ctx, batch[0].To, keys, e)
-		l.n.in.Result(l.n.ctx, confirmed{p, begun, batch, has, rtt, haveBytes(keys), err})
+		has, rtt, err := l.n.have(ctx, batch[0].To, q, e)
+		l.n.in.Result(l.n.ctx, confirmed{p, begun, batch, has, rtt, haveBytes(q), err})
 	})
 }
 
@@ -84,29 +84,24 @@ func (l *loop) confirmed(r confirmed) {
 		delete(l.asks, r.peer)
 		return
 	}
-	own := isOwn(next[0])
-	slices.SortStableFunc(next, func(a, b event.Ask) int { // those like the one that has waited for longest come first
-		switch {
-		case isOwn(a) == isOwn(b):
-			return 0
-		case isOwn(a) == own:
-			return -1
+	// The one that has waited for longest says whether the batch is for this node or for others.
+	var batch, rest []event.Ask
+	for _, c := range next {
+		if isOwn(c) == isOwn(next[0]) {
+			batch = append(batch, c)
+		} else {
+			rest = append(rest, c)
 		}
-		return 1
-	})
-	k := slices.IndexFunc(next, func(c event.Ask) bool { return isOwn(c) != own })
-	if k < 0 {
-		k = len(next)
 	}
-	k = wire.HaveFits(keysAsked(next[:k]))
-	l.asks[r.peer] = next[k:]
-	l.confirmAll(r.peer, next[:k])
+	k := wire.HaveFits(together(batch).Keys)
+	l.asks[r.peer] = append(rest, batch[k:]...)
+	l.confirmAll(r.peer, batch[:k])
 }
 
-// haveBytes returns the bytes of a question for keys and its answer, divided by the number of keys and rounded up.
-func haveBytes(keys [][]byte) int {
-	both := wire.HaveRequest{Keys: keys}.Size() + wire.HaveAnswer(make([]bool, len(keys))).Size()
-	return (both + len(keys) - 1) / len(keys)
+// haveBytes returns the bytes of a question and its answer, divided by the number of keys and rounded up.
+func haveBytes(q wire.HaveRequest) int {
+	both := q.Size() + wire.HaveAnswer(make([]bool, len(q.Keys))).Size()
+	return (both + len(q.Keys) - 1) / len(q.Keys)
 }
 
 // haveAgain are the pauses before a confirmation that failed on a connection is tried again: the other end may just
@@ -115,10 +110,10 @@ var haveAgain = []time.Duration{20 * time.Millisecond, 200 * time.Millisecond, 5
 
 // have asks the peer of a record which of the keys it holds, in as many messages as the keys need. After an error, has
 // is about the first keys only. rtt is that of the last message.
-func (n *Node) have(ctx context.Context, to wire.Record, keys [][]byte, e errand) (has []bool, rtt time.Duration, err error) {
-	for len(has) < len(keys) && err == nil {
-		batch := keys[len(has):]
-		batch = batch[:wire.HaveFits(batch)]
+func (n *Node) have(ctx context.Context, to wire.Record, q wire.HaveRequest, e errand) (has []bool, rtt time.Duration, err error) {
+	for len(has) < len(q.Keys) && err == nil {
+		batch := wire.HaveRequest{Keys: q.Keys[len(has):], Own: q.Own}
+		batch.Keys = batch.Keys[:wire.HaveFits(batch.Keys)]
 		var some []bool
 		tries := 0
 		retry(ctx, slices.Values(haveAgain), func() bool {
@@ -132,16 +127,16 @@ func (n *Node) have(ctx context.Context, to wire.Record, keys [][]byte, e errand
 }
 
 // haveOnce connects to the peer if need be, and asks it once. rtt is the time from the question to the answer.
-func (n *Node) haveOnce(ctx context.Context, to wire.Record, keys [][]byte, e errand) (has []bool, rtt time.Duration, err error) {
+func (n *Node) haveOnce(ctx context.Context, to wire.Record, q wire.HaveRequest, e errand) (has []bool, rtt time.Duration, err error) {
 	opening, cancel := context.WithTimeout(ctx, streams.OpenTime)
 	defer cancel()
 	if err := n.reach(opening, to, e); err != nil {
 		return nil, 0, err
 	}
-	err = n.put(opening, peer.ID(to.Peer), HaveID, wire.HaveRequest{Keys: keys, Own: e == forQuery}, func(s *streams.Stream) error {
+	err = n.put(opening, peer.ID(to.Peer), HaveID, q, func(s *streams.Stream) error {
 		defer context.AfterFunc(ctx, func() { _ = s.Reset() })()
 		begun := time.Now()
-		parse := func(b []byte) (wire.HaveAnswer, error) { return wire.ParseHaveAnswer(b, len(keys)) }
+		parse := func(b []byte) (wire.HaveAnswer, error) { return wire.ParseHaveAnswer(b, len(q.Keys)) }
 		has, _, err = answerOn(n, s, HaveID, wire.MaxHaveAnswer, streams.IOTime, parse)
 		rtt = time.Since(begun)
 		return err

@@ -17,16 +17,23 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
+// named returns two nodes. The second holds the keys "public" and "private", and names the first, which may ask for both.
+func named(t *testing.T) (a, b *Node) {
+	t.Helper()
+	a = newNode(t)
+	b = newNode(t, WithPrivatePeers(func(p peer.ID) bool { return p == a.ID() }))
+	if n, err := b.AddPrivate(t.Context(), []byte("private")); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	add(t, b, []byte("public"))
+	return a, b
+}
+
 // TestPrivate holds private keys out of the summary, and has peers find them that may.
 func TestPrivate(t *testing.T) {
 	t.Parallel()
-	a := newNode(t)
-	b := newNode(t, WithPrivatePeers(func(p peer.ID) bool { return p == a.ID() }))
+	a, b := named(t)
 	private, public := []byte("private"), []byte("public")
-	if n, err := b.AddPrivate(t.Context(), private); n != 1 || err != nil {
-		t.Fatal(n, err)
-	}
-	add(t, b, public)
 	connect(t, a, b)
 	eventually(t, "a knows b", func() bool { return knows(a, b) })
 	held, err := a.SummaryOf(t.Context(), b.ID())
@@ -97,13 +104,8 @@ func TestChangingHides(t *testing.T) {
 // What it asks for itself and for others meanwhile is asked apart.
 func TestPrivateByOthers(t *testing.T) {
 	t.Parallel()
-	a := newNode(t)
-	b := newNode(t, WithPrivatePeers(func(p peer.ID) bool { return p == a.ID() }))
+	a, b := named(t)
 	private, public := []byte("private"), []byte("public")
-	if n, err := b.AddPrivate(t.Context(), private); n != 1 || err != nil {
-		t.Fatal(n, err)
-	}
-	add(t, b, public)
 	connect(t, a, b)
 	eventually(t, "a knows b", func() bool { return knows(a, b) })
 	stranger := newRaw(t, a)
@@ -146,6 +148,9 @@ func TestPrivateByOthers(t *testing.T) {
 		}
 	}
 	wg.Wait()
+	if n := search(100, private); n != 0 {
+		t.Errorf("after its own searches, the stranger is told of %d holders", n)
+	}
 }
 
 // TestPrivateInTurns: private keys go to their store some at a time. So no reader of the store waits for a long list,

@@ -21,7 +21,7 @@ func TestQuestionsOnlyIsNotMet(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer a.use(b.ID(), false)() // it is not closed as idle meanwhile
-	has, _, err := a.have(t.Context(), wire.Record{Peer: wire.PeerID(b.ID())}, [][]byte{key}, forQuery)
+	has, _, err := a.have(t.Context(), wire.Record{Peer: wire.PeerID(b.ID())}, wire.HaveRequest{Keys: [][]byte{key}}, forQuery)
 	if err != nil || !slices.Equal(has, []bool{true}) {
 		t.Fatal(has, err)
 	}

@@ -160,7 +160,7 @@ func TestNamesAreNotDialled(t *testing.T) {
 		addrs = append(addrs, ma.StringCast(fmt.Sprintf(a, port)))
 	}
 	r := s.record(t, 1, addrs...)
-	if _, _, err := n.have(t.Context(), r, [][]byte{[]byte("k")}, forQuery); err == nil || taken.Load() > 0 {
+	if _, _, err := n.have(t.Context(), r, wire.HaveRequest{Keys: [][]byte{[]byte("k")}}, forQuery); err == nil || taken.Load() > 0 {
 		t.Errorf("%d connections, %v; want none", taken.Load(), err)
 	}
 	if info := n.addrInfo(r); len(info.Addrs) > 0 {
@@ -178,7 +178,7 @@ func TestRelaysOfOthers(t *testing.T) {
 		relay := info(relays[len(relays)-1])
 		addrs = append(addrs, ma.StringCast(fmt.Sprintf("%s/p2p/%s/p2p-circuit", relay.Addrs[0], relay.ID)))
 	}
-	_, _, _ = n.have(t.Context(), newStranger(t).record(t, 1, addrs...), [][]byte{[]byte("k")}, forQuery)
+	_, _, _ = n.have(t.Context(), newStranger(t).record(t, 1, addrs...), wire.HaveRequest{Keys: [][]byte{[]byte("k")}}, forQuery)
 	if got := n.host.Network().Peers(); len(got) > 0 {
 		t.Errorf("connected with %v", got)
 	}
@@ -213,7 +213,7 @@ func TestBlackHoles(t *testing.T) {
 	eventually(t, "they are dialled", func() bool { return taken.Load() > 0 })
 	s := stranger{holder.key, holder.ID()}
 	begun := time.Now()
-	if _, _, err := n.have(t.Context(), s.record(t, 1, holder.host.Addrs()...), [][]byte{[]byte("k")}, forQuery); err != nil || time.Since(begun) > time.Second {
+	if _, _, err := n.have(t.Context(), s.record(t, 1, holder.host.Addrs()...), wire.HaveRequest{Keys: [][]byte{[]byte("k")}}, forQuery); err != nil || time.Since(begun) > time.Second {
 		t.Errorf("a query of the node's own took %v, %v", time.Since(begun), err)
 	}
 	eventually(t, "all dials are over", func() bool { return n.dials[otherTurns].Held() == 0 })

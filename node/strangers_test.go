@@ -96,7 +96,7 @@ func TestManyDials(t *testing.T) {
 			addrs, all = append(addrs, at), append(all, taken)
 		}
 		n := newNode(t, WithLimits(l))
-		if _, _, err := n.have(t.Context(), newStranger(t).record(t, 1, addrs...), [][]byte{[]byte("k")}, forQuery); err == nil {
+		if _, _, err := n.have(t.Context(), newStranger(t).record(t, 1, addrs...), wire.HaveRequest{Keys: [][]byte{[]byte("k")}}, forQuery); err == nil {
 			t.Error("nobody is there, but answers")
 		}
 		return func() (hits int64) {
@@ -265,7 +265,7 @@ func TestSilentPeer(t *testing.T) {
 	n, s := newNode(t), newStranger(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 4*dialTime)
 	defer cancel()
-	if _, _, err := n.have(ctx, s.record(t, 1, a), [][]byte{[]byte("k")}, forQuery); err == nil || ctx.Err() != nil {
+	if _, _, err := n.have(ctx, s.record(t, 1, a), wire.HaveRequest{Keys: [][]byte{[]byte("k")}}, forQuery); err == nil || ctx.Err() != nil {
 		t.Errorf("%v, %v", err, ctx.Err())
 	}
 }
