@@ -25,9 +25,6 @@ const (
 	// for parts.
 	noticeShare = bound.Little
 	noticeBurst = noticeShare * leastBurst
-	// noticeHeaders of a link's rate may go to headers of catalogues: on a slow link announcements wait, so that several
-	// go as one. With 1/32 a search for all takes 20.9 messages in place of 19.5 (mixed-lines, 256 kbit/s, --all).
-	noticeHeaders = 0.01
 	// noticeMost of our own line's rate may go to announcements, all links together, enough for a few links: a peer on a
 	// slow line has many links, each perhaps faster than the line. As much of a link's inward rate may be announcements,
 	// because the two ends of a link may reckon with different rates.
@@ -39,7 +36,7 @@ const (
 func (x *Exchange) announcements(now time.Duration, l *link) []wire.Item {
 	l.notices.refillAt(now, noticeShare*l.out.rate)
 	x.notices.refillAt(now, noticeMost*x.up.rate)
-	if (now - l.announced).Seconds() < rpcOverhead/(noticeHeaders*max(1, l.out.rate)) {
+	if (now - l.announced).Seconds() < rpcOverhead/(bound.Headers*max(1, l.out.rate)) {
 		return nil
 	}
 	tokens := min(l.notices.tokens, x.notices.tokens, l.out.tokens-reserve-rpcOverhead, x.up.tokens-reserve-rpcOverhead)

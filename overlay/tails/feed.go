@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -196,9 +197,8 @@ func (m *Machine) repeat(o *origin, g *laterClaim) {
 // relay returns the time that a tail waits for others that go to the same link.
 func (m *Machine) relay(p wire.PeerID) time.Duration { return max(agenda.Tick, m.fill(p)) }
 
-// fill returns the time in which a link carries wire.MaxSample bytes, at most a second. On a slow link messages wait as
-// long, so that several go as one, and their headers take some hundredth of the rate.
+// fill returns the time in which a link's share for headers pays for one message, at most a second.
 func (m *Machine) fill(p wire.PeerID) time.Duration {
 	out, _ := m.cfg.Rate(p)
-	return min(time.Duration(wire.MaxSample/max(1, out)*float64(time.Second)), time.Second)
+	return min(time.Duration(overheadBytes/(bound.Headers*max(1, out))*float64(time.Second)), time.Second)
 }

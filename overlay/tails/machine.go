@@ -54,8 +54,12 @@ type Limits struct {
 	Behind float64
 }
 
-// tickEvery is the least time between two rounds, in which messages due to links are sent.
-const tickEvery = 100 * time.Millisecond
+const (
+	// tickEvery is the least time between two rounds, in which messages due to links are sent.
+	tickEvery = 100 * time.Millisecond
+	// overheadBytes is the least number of bytes of headers below the stream that a message costs a line.
+	overheadBytes = 40
+)
 
 // Machine makes, keeps and trades tails. Make one with [New]. It is not safe for concurrent use.
 type Machine struct {
