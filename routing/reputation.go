@@ -54,8 +54,8 @@ func (r *Router) proved(p wire.PeerID) bool {
 
 // judgeReferrers updates reputations at the end of a query. A peer that named a holder did well. A peer did badly if it
 // failed, if its names were given up, or if it named no holder although it should have: one in its range, or anywhere
-// if it claims to know the whole network precisely. Naming itself counts neither way. More precise peers
-// are asked before others, so being late is bad too.
+// if it claims to know the whole network precisely. Naming itself counts neither way. More precise peers are
+// asked before others, so being late is bad too.
 func (r *Router) judgeReferrers(q *search) {
 	for i := range q.referrers {
 		v := &q.referrers[i]

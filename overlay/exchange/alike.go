@@ -54,8 +54,7 @@ func partsGiven(base, p *summary.Prefix, end int) int {
 }
 
 // baseFor returns the base that saves most bytes of the parts of p up to end, by estimate; its p is nil if none saves
-// enough.
-// Only parts of a base that one of the links claims to hold count, or without links all parts held here.
+// enough. Only parts of a base that one of the links claims to hold count, or without links all parts held here.
 func (x *Exchange) baseFor(links []*link, e *origin, p *summary.Prefix, end int) (best base) {
 	if p == nil || p.Parts() == 0 || end <= p.Parts() || p.Header().N > directory.MaxDeltaKeys {
 		return base{}

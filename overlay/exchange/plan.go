@@ -59,8 +59,8 @@ const (
 	// only a part of the network.
 	WellKnown = 0.02
 	// fewParts is the number of parts up to which the first ask for an origin takes all that is offered. Without it,
-	// upkeep is 207 kB in place of 181; with four it is the same (scenario routing, 100
-	// peers), but where all lines have 256 kbit/s directories hold 3 % less (mixed-lines).
+	// upkeep is 207 kB in place of 181; with four it is the same (scenario routing, 100 peers),
+	// but where all lines have 256 kbit/s directories hold 3 % less (mixed-lines).
 	fewParts = 2
 )
 

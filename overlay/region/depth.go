@@ -41,8 +41,8 @@ const (
 	// origins than others: some ranges planned for 80 origins hold 100. With half of it p99 is 1.39 s in place of .88 s,
 	// and upkeep 3 % less; with .9 upkeep is 4 % more (scenario routing, 200 peers, origins=24).
 	planned = 0.7
-	// wider is the factor by which what a range may fill must exceed a wider one before that is chosen instead, so that
-	// depths do not go to and fro in a network whose size is near a bound.
+	// wider is the factor by which there must be more room than a wider range fills before it is chosen, so that depths do
+	// not go to and fro in a network whose size is near a bound.
 	wider = bound.Clearly
 )
 

@@ -20,7 +20,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/bound"
 )
 
-// A round trip that was not measured counts as unknownRTT. With half of it p50 is 4 ms longer, with twice the same. With
+// A round trip that was not measured counts as unknownRTT. With half of it p50 is 3 ms longer, with twice the same. With
 // twice askCost all figures are the same (scenario routing, 100 peers).
 const (
 	// MinTrust is the trust under which a peer is passed over: six misses that count, in a row, bring a peer there.
@@ -129,12 +129,12 @@ const (
 	EvenOdds = bound.Half
 )
 
-// NewPrior returns an estimate that starts at share, clamped to [1e-4, 0.5].
+// NewPrior returns an estimate that starts at share, clamped to [minPrior, EvenOdds].
 func NewPrior(share float64) Prior { return Prior{logit(min(max(share, minPrior), EvenOdds))} }
 
 func logit(share float64) float64 { return math.Log(share / (1 - share)) }
 
-// Share returns the estimate, in [1e-4, 0.5].
+// Share returns the estimate, in [minPrior, EvenOdds].
 func (p *Prior) Share() float64 { return 1 / (1 + math.Exp(-p.logit)) }
 
 // Learn updates the estimate by a match of the given rate that proved true or false.
