@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// messageWork is the work that a message sent for another peer counts as. All links together may cause some 500
-	// messages a second, strangers half as many.
+	// messageWork is the work that a message sent for another peer counts as. All others together may cause some 500
+	// messages a second.
 	messageWork = time.Millisecond
 	// nameWork is the work that a name in an answer counts as: it takes some 300 bytes, a message some 80.
 	nameWork = 4 * messageWork
@@ -22,10 +22,7 @@ const (
 
 // newGate returns a gate for the requests of others. It limits messages and open searches; work is [Limits.Work].
 func newGate(work float64) *admission.Gate {
-	return admission.New(admission.Config{
-		Links:     admission.Pool{Work: work / 2, Slots: int(work * 160)},
-		Strangers: admission.Pool{Work: work / 4, Slots: int(work * 132)},
-	})
+	return admission.New(work/2, int(work*160))
 }
 
 // request is the search of a peer that a query serves.

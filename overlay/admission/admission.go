@@ -9,18 +9,6 @@ type Principal struct {
 	Linked bool   // the peer has a link with this peer
 }
 
-// Pool is the total capacity for all linked peers, or for all strangers.
-type Pool struct {
-	Work  float64 // seconds of work a second, above 0
-	Slots int     // most places that may be taken at a time
-}
-
-// Config has the parameters of a [Gate].
-type Config struct {
-	Links     Pool // capacity for linked peers
-	Strangers Pool // capacity for all other peers
-}
-
 // Gate admits work, and gives places. Only the methods for places are safe for concurrent use.
 type Gate struct{ links, strangers standing }
 
@@ -30,11 +18,18 @@ type standing struct {
 	slots *Slots
 }
 
-// New returns a gate that has admitted nothing yet.
-func New(c Config) *Gate { return &Gate{newStanding(c.Links), newStanding(c.Strangers)} }
+// New returns a gate that has admitted nothing yet. Others may cause the given work, above 0, in seconds a second: links
+// two thirds, strangers a third, and each of the two what the other leaves. Each has the given number of places.
+func New(work float64, slots int) *Gate {
+	g := &Gate{newStanding(work*2/3, slots), newStanding(work/3, slots)}
+	for i := range ways {
+		g.links.work[i].lender, g.strangers.work[i].lender = g.strangers.work[i], g.links.work[i]
+	}
+	return g
+}
 
-func newStanding(p Pool) standing {
-	return standing{[ways]*pool{newPool(p.Work/ways, maxUsers), newPool(p.Work/ways, maxUsers)}, NewSlots(p.Slots)}
+func newStanding(work float64, slots int) standing {
+	return standing{[ways]*pool{newPool(work/ways, maxUsers), newPool(work/ways, maxUsers)}, NewSlots(slots)}
 }
 
 func (g *Gate) of(p Principal) standing {

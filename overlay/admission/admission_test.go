@@ -46,7 +46,7 @@ func play(g *Gate, from, until time.Duration, askers []*asker) (done time.Durati
 
 // TestNobodyIsRefusedWithoutNeed: while all ask for less than there is, whatever the shares, all get it.
 func TestNobodyIsRefusedWithoutNeed(t *testing.T) {
-	g := New(Config{Links: Pool{Work: 1}, Strangers: Pool{Work: 1}})
+	g := New(1, 1)
 	big := &asker{who: Principal{Peer: "big", Group: "b"}, work: 5 * ms, every: 6 * ms} // .83 of it
 	small := &asker{who: Principal{Peer: "small", Group: "s"}, work: ms, every: 100 * ms}
 	play(g, 0, 10*time.Second, []*asker{big, small})
@@ -58,7 +58,7 @@ func TestNobodyIsRefusedWithoutNeed(t *testing.T) {
 // TestWaitIsEnough: who asks again after the time that Ask returns is seldom refused again. All together have what
 // there is.
 func TestWaitIsEnough(t *testing.T) {
-	g := New(Config{Links: Pool{Work: 1}, Strangers: Pool{Work: .25}})
+	g := New(.25, 1)
 	type waiter struct {
 		who   Principal
 		work  time.Duration
@@ -107,7 +107,7 @@ func TestFloods(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(c.k, c.within), func(t *testing.T) {
 			k := c.k
-			g := New(Config{Links: Pool{Work: .5}, Strangers: Pool{Work: .25}})
+			g := New(.5, 1)
 			groups := k / 8
 			honest := Principal{Peer: "honest", Group: "home/own"}
 			stranger := &asker{who: honest, work: c.work, every: 100 * ms, next: time.Second}
@@ -127,7 +127,7 @@ func TestFloods(t *testing.T) {
 			if link.had != link.asked {
 				t.Errorf("the link had %d of %d", link.had, link.asked)
 			}
-			most := 7*ms*10*100*8/100 + time.Duration(8*float64(time.Second)*.25*1.3) + 300*ms
+			most := time.Duration(8*float64(time.Second)*.5*1.1) + 300*ms
 			if done > most {
 				t.Errorf("%v of work done, at most %v", done, most)
 			}
@@ -141,7 +141,7 @@ func TestPeersOfAGroup(t *testing.T) {
 	const share = .25 / 8
 	for _, work := range []time.Duration{ms / 2, 2 * ms, 8 * ms} {
 		for _, apart := range []time.Duration{0, 100 * ms, time.Second} {
-			g := New(Config{Links: Pool{Work: .25}, Strangers: Pool{Work: .25}})
+			g := New(.25, 1)
 			every := time.Duration(work.Seconds() / share * 3 * float64(time.Second))
 			honest := &asker{who: Principal{Peer: "honest", Group: "campus"}, work: work, every: every, next: 2 * time.Second}
 			askers := []*asker{honest}
@@ -159,7 +159,7 @@ func TestPeersOfAGroup(t *testing.T) {
 
 // TestFreshIdentities: a party that takes a new identity for each question has no more than its group's share.
 func TestFreshIdentities(t *testing.T) {
-	g := New(Config{Links: Pool{Work: .25}, Strangers: Pool{Work: .25}})
+	g := New(.25, 1)
 	honest := &asker{who: Principal{Peer: "honest", Group: "own"}, work: 2 * ms, every: 50 * ms, next: time.Second}
 	var done time.Duration
 	for i := range 20_000 {
@@ -181,7 +181,7 @@ func TestFreshIdentities(t *testing.T) {
 // seldom is not shut out. A newcomer that is refused does not ask again at once.
 func TestManyGroups(t *testing.T) {
 	for _, groups := range []int{maxUsers + 100, 50_000} {
-		g := New(Config{Links: Pool{Work: .25}, Strangers: Pool{Work: .25}})
+		g := New(.25, 1)
 		modest := &asker{who: Principal{Peer: "modest", Group: "own"}, work: ms / 10, every: time.Second}
 		var done time.Duration
 		for i := range 200_000 {
@@ -199,12 +199,35 @@ func TestManyGroups(t *testing.T) {
 	}
 }
 
+// TestUnusedIsLent: strangers have what links leave, and a link that comes has its own at once. So a thousand networks
+// that ask without end, one identity each time, leave a peer that asks seldom what it needs.
+func TestUnusedIsLent(t *testing.T) {
+	const all, networks, every, comes = .5, 1000, ms / 2, 15 * time.Second
+	g := New(all, 1)
+	newcomer := &asker{who: Principal{Group: "own"}, work: ms, every: 5 * time.Second, next: time.Second}
+	link := &asker{who: Principal{Peer: "friend", Group: "own", Linked: true}, work: ms, every: 4 * ms, next: comes}
+	var done time.Duration
+	for i := range int(2 * comes / every) {
+		now := time.Duration(i) * every
+		if g.Admit(now, Principal{Peer: fmt.Sprint(i), Group: fmt.Sprint(i % networks)}, ms) && now >= comes-8*time.Second && now < comes {
+			done += ms
+		}
+		play(g, 0, now, []*asker{newcomer, link})
+	}
+	if whole := time.Duration(all * float64(8*time.Second)); done < whole*9/10 || done > whole*11/10 {
+		t.Errorf("strangers had %v in 8 s without links, want %v", done, whole)
+	}
+	if link.had < link.asked*99/100 || newcomer.had < newcomer.asked/2 {
+		t.Errorf("a link had %d of %d, a newcomer %d of %d", link.had, link.asked, newcomer.had, newcomer.asked)
+	}
+}
+
 // TestBurst: parties that begin to ask for all, after a time in which nobody did, have what there is, and a window's
 // worth at most before their shares bind. It does not matter whether they ask within an instant.
 func TestBurst(t *testing.T) {
 	for _, groups := range []int{1, 8, 64} {
 		for _, during := range []time.Duration{time.Millisecond, 2 * time.Second} {
-			g := New(Config{Links: Pool{Work: .25}, Strangers: Pool{Work: .25}})
+			g := New(.25, 1)
 			g.Admit(0, Principal{Peer: "other", Group: "own"}, ms)
 			var done time.Duration
 			const asks = 16_000
@@ -224,7 +247,7 @@ func TestBurst(t *testing.T) {
 // TestDearWork: work that is worth more than a share of a window is done, and then paid off, though it follows some
 // that is cheap.
 func TestDearWork(t *testing.T) {
-	g := New(Config{Links: Pool{Work: .1}, Strangers: Pool{Work: .1}})
+	g := New(.1, 1)
 	who := Principal{Peer: "dear", Group: "d"}
 	askers := []*asker{{who: who, work: ms / 10, every: 100 * ms}, {who: who, work: 200 * ms, every: 100 * ms}}
 	for i := range 9 {
@@ -239,7 +262,7 @@ func TestDearWork(t *testing.T) {
 // TestCharge: whoever has had work that nobody could know before waits until it is paid off. What is given back may be
 // had at once.
 func TestCharge(t *testing.T) {
-	g := New(Config{Links: Pool{Work: .25}, Strangers: Pool{Work: .25}})
+	g := New(.25, 1)
 	who := Principal{Peer: "p", Group: "g"}
 	g.Charge(0, who, time.Second)
 	if g.Admit(time.Second, who, ms) || !g.Admit(time.Second, Principal{Peer: "other", Group: "own"}, ms) {
@@ -253,7 +276,7 @@ func TestCharge(t *testing.T) {
 
 // TestAfterAFlood: two seconds after a flood all is as before.
 func TestAfterAFlood(t *testing.T) {
-	g := New(Config{Links: Pool{Work: .25}, Strangers: Pool{Work: .25}})
+	g := New(.25, 1)
 	flood := &asker{who: Principal{Peer: "bad", Group: "b"}, work: ms, every: ms / 10}
 	play(g, 0, 5*time.Second, []*asker{flood, {who: Principal{Peer: "p", Group: "p"}, work: ms, every: 10 * ms}})
 	flood.every, flood.next, flood.asked, flood.had = 10*ms, 12*time.Second, 0, 0
@@ -265,7 +288,7 @@ func TestAfterAFlood(t *testing.T) {
 
 // TestMemory: however many ask, few are remembered.
 func TestMemory(t *testing.T) {
-	g := New(Config{Links: Pool{Work: .25}, Strangers: Pool{Work: .25}})
+	g := New(.25, 1)
 	for i := range 20_000 {
 		g.Admit(time.Duration(i)*ms/100, Principal{Peer: fmt.Sprint(i), Group: fmt.Sprint(i / 8)}, ms)
 		g.Admit(time.Duration(i)*ms/100, Principal{Peer: fmt.Sprint(i), Group: "one"}, ms)

@@ -28,7 +28,7 @@ func TestPath(t *testing.T) {
 
 // TestGatesPlaces: the holders of all places in one network leave places to a peer of another, and give them back.
 func TestGatesPlaces(t *testing.T) {
-	g := New(Config{Links: Pool{Work: 1, Slots: 8}, Strangers: Pool{Work: 1, Slots: 8}})
+	g := New(1, 8)
 	var held []*Slot
 	for i := range byte(9) {
 		if s := g.Take(Principal{Peer: "bad", Group: Group([]byte{1, 2, i, 1})}, func() {}); s != nil {

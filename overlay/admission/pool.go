@@ -35,9 +35,11 @@ const (
 // pool shares a rate of work over its users: networks, the parts of one, or principals.
 type pool struct {
 	rate   float64                       // seconds of work a second
+	lender *pool                         // its users leave this pool what they do not ask for; nil: nothing is left
 	most   int                           // most users that are remembered
 	users  *simplelru.LRU[string, *user] // the one without work for longest goes first
-	level  float64                       // most that a user may have, in seconds a second; the rate while all ask for less
+	level  float64                       // most that a user may have, in seconds a second; all there is while all ask for less
+	asked  float64                       // what all asked for when the level was last computed, in seconds a second
 	looked time.Duration                 // when the level was last computed
 	done   float64                       // seconds of work admitted since then
 }
@@ -96,15 +98,26 @@ func (p *pool) charge(name string, u *user, work float64) {
 	}
 }
 
+// faded returns what is left of a demand after a time.
+func faded(demand float64, after time.Duration) float64 {
+	return demand * math.Exp(-after.Seconds()/window.Seconds())
+}
+
 // demand returns the work that a user asks for, in seconds a second.
-func (u *user) demand(now time.Duration) float64 {
-	return u.asked * math.Exp(-(now-u.at).Seconds()/window.Seconds())
+func (u *user) demand(now time.Duration) float64 { return faded(u.asked, now-u.at) }
+
+// left returns the part of the rate for which no user asks. p may be nil.
+func (p *pool) left(now time.Duration) float64 {
+	if p == nil {
+		return 0
+	}
+	return max(0, p.rate-float64(faded(p.asked, now-p.looked)))
 }
 
 // look forgets idle users, and computes the level: the most that one user may have, so that all together have no more
-// than the rate.
+// than the rate, and what the lender has left.
 func (p *pool) look(now time.Duration) {
-	p.looked, p.done = now, 0
+	p.looked, p.done, p.asked = now, 0, 0
 	demands := make([]float64, 0, p.users.Len())
 	for _, name := range p.users.Keys() {
 		u, _ := p.users.Peek(name)
@@ -112,9 +125,11 @@ func (p *pool) look(now time.Duration) {
 			p.users.Remove(name)
 			continue
 		}
-		demands = append(demands, u.demand(now))
+		d := u.demand(now)
+		demands = append(demands, d)
+		p.asked += d
 	}
-	p.level = level(demands, p.rate)
+	p.level = level(demands, p.rate+p.lender.left(now))
 }
 
 // share returns the pool of a user's parts, which has the user's rate; see known.

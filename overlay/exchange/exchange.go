@@ -96,11 +96,8 @@ func New(cfg Config, out *event.Effects, d *directory.Directory) *Exchange {
 	cfg.Limits.defaults()
 	x := &Exchange{
 		cfg: cfg, directory: d, out: out, owns: d.Owns(), due: agenda.New(dueTasks),
-		up: newBudget(cfg.Share*float64(cfg.Up)/8, 0),
-		served: admission.New(admission.Config{
-			Links:     admission.Pool{Work: 0.5, Slots: maxRequests},
-			Strangers: admission.Pool{Work: 0.25, Slots: maxRequests},
-		}),
+		up:      newBudget(cfg.Share*float64(cfg.Up)/8, 0),
+		served:  admission.New(0.5, maxRequests),
 		notices: budget{least: noticeBurst},
 		down:    newBudget(cfg.Share*float64(cfg.Down)/8, 0), uninvited: newBudget(unaskedShare*cfg.Share*float64(cfg.Down)/8, 0),
 	}

@@ -46,9 +46,10 @@ type Table struct {
 	gate *admission.Gate
 }
 
-// New returns a table without streams. linked reports whether this node has a link with a peer.
-func New(c admission.Config, linked func(peer.ID) bool) *Table {
-	return &Table{linked: linked, start: time.Now(), long: admission.NewSlots(c.Strangers.Slots / 2), gate: admission.New(c)}
+// New returns a table without streams, with the work and the places of [admission.New]. linked reports whether this node
+// has a link with a peer.
+func New(work float64, slots int, linked func(peer.ID) bool) *Table {
+	return &Table{linked: linked, start: time.Now(), long: admission.NewSlots(slots / 2), gate: admission.New(work, slots)}
 }
 
 // Stream is an open inbound stream, or stands for the principal of a connection or a peer.

@@ -22,8 +22,6 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/security/noise"
 	libp2ptls "github.com/libp2p/go-libp2p/p2p/security/tls"
 	"github.com/multiformats/go-multiaddr"
-
-	"github.com/venn-p2p/venn/overlay/admission"
 )
 
 // open opens an inbound connection of a /24 of a /16.
@@ -107,7 +105,7 @@ func TestWideNetworks(t *testing.T) {
 // TestGivesWay: when all places are taken, a newcomer has that of a connection that is known, or of a half-open one, whose
 // handshake then fails. The connection of a linked peer stays.
 func TestGivesWay(t *testing.T) {
-	d, table := NewDoor(&network.NullResourceManager{}, 1), New(admission.Config{Strangers: admission.Pool{Work: 1e6}}, func(p peer.ID) bool { return p == "link" })
+	d, table := NewDoor(&network.NullResourceManager{}, 1), New(1e6, 1, func(p peer.ID) bool { return p == "link" })
 	d.table.Store(table)
 	known := must(open(d, 1, 1))
 	if err := known.SetPeer("p"); err != nil {
@@ -147,8 +145,7 @@ func TestInventedAddresses(t *testing.T) {
 // guarded returns a door, and the table in which its connections pay, with a sixth of a processor for strangers.
 func guarded(work float64) (*Door, *Table) {
 	d := NewDoor(&network.NullResourceManager{}, 1<<20)
-	pool := admission.Pool{Work: work / 6, Slots: 1}
-	table := New(admission.Config{Links: pool, Strangers: pool}, func(peer.ID) bool { return false })
+	table := New(work/6, 1, func(peer.ID) bool { return false })
 	d.table.Store(table)
 	return d, table
 }

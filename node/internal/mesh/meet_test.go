@@ -26,7 +26,6 @@ import (
 	"github.com/venn-p2p/venn/node/internal/counters"
 	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/node/internal/tasks"
-	"github.com/venn-p2p/venn/overlay/admission"
 )
 
 // failing is a host that fails to open its first streams.
@@ -192,7 +191,7 @@ func until(t *testing.T, what string, ok func() bool) {
 
 // table admits work, in seconds a second, of strangers.
 func table(work float64, linked bool) *admit.Table {
-	return admit.New(admission.Config{Links: admission.Pool{Work: work, Slots: 9}, Strangers: admission.Pool{Work: work, Slots: 9}}, func(peer.ID) bool { return linked })
+	return admit.New(work, 9, func(peer.ID) bool { return linked })
 }
 
 // at is a connection from an address.

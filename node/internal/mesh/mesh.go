@@ -34,7 +34,6 @@ import (
 	"github.com/venn-p2p/venn/node/internal/fault"
 	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/node/internal/tasks"
-	"github.com/venn-p2p/venn/overlay/admission"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -109,7 +108,7 @@ const outboxSize = 1024 // most outgoing messages that wait
 // New returns a mesh. Messages sent before Start wait until then.
 func New(cfg Config) *Mesh {
 	m := &Mesh{cfg: cfg, outbox: make(chan *outgoing, outboxSize), peers: newPeers()}
-	m.messages = admit.New(admission.Config{Links: admission.Pool{Work: .5}, Strangers: admission.Pool{Work: .5}}, cfg.Linked)
+	m.messages = admit.New(1, 1, cfg.Linked)
 	return m
 }
 

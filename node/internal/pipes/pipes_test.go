@@ -20,7 +20,6 @@ import (
 	"github.com/venn-p2p/venn/node/internal/counters"
 	"github.com/venn-p2p/venn/node/internal/streams"
 	"github.com/venn-p2p/venn/node/internal/tasks"
-	"github.com/venn-p2p/venn/overlay/admission"
 )
 
 const (
@@ -54,7 +53,7 @@ func newEnd(t *testing.T) *end {
 		Versions: func(id protocol.ID) []protocol.ID { return []protocol.ID{id} },
 		Relayed:  func(protocol.ID) bool { return false },
 		Lasting:  func(protocol.ID) bool { return true },
-		Admit:    admit.New(admission.Config{Links: admission.Pool{Work: 1, Slots: 100}, Strangers: admission.Pool{Work: 1, Slots: 100}}, func(peer.ID) bool { return true }),
+		Admit:    admit.New(1, 100, func(peer.ID) bool { return true }),
 		Refuse:   func(peer.ID, string, error) {},
 		Barred:   func(peer.ID) bool { return false },
 	}
