@@ -240,6 +240,7 @@ func (o *Overlay) onCatalogue(now time.Duration, in event.CatalogueReceived) {
 		if !o.exchange.Line(in.From, e.Index(), it) {
 			return
 		}
+		o.directory.Offer(e, o.exchange.Offers(e))
 	}
 	o.exchange.ServeAtOnce(now, in.From)
 }
@@ -316,6 +317,11 @@ func (o *Overlay) tidy(now time.Duration) {
 	}
 	o.directory.Tidy(now)
 	o.pass()
+	for _, e := range o.directory.Others() {
+		if e != nil {
+			o.directory.Offer(e, o.exchange.Offers(e))
+		}
+	}
 	o.exchange.ForgetDeltas()
 }
 

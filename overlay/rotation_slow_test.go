@@ -155,7 +155,7 @@ func (w *turning) check(t *testing.T) {
 		case e == nil || e.Refuted() || e.State() == directory.Foreign || e.State() == directory.Expired || e.State() == directory.Named:
 		case e.Held() != nil && e.Held() == w.standing(e.Peer()):
 			sum += e.Held().FalsePositiveRate()
-		case e.Held() == nil && !e.Covered() && !o.directory.Invented(e):
+		case e.Held() == nil && !e.Covered() && o.directory.Missing(e):
 			sum++
 		}
 	}

@@ -62,6 +62,7 @@ type Entry struct {
 	by       wire.PeerID // the link that named the entry first, while nothing is held
 	session  uint32      // session of that link; 0: there was none
 	seconded bool        // another link has named it since, or the peer itself
+	offered  bool        // nothing was held when last looked at, and a link whose word is enough offered parts
 
 	sibling      *Entry        // the same peer's entry under the other seed; nil: there is none
 	overlap      bounds        // part of our collection that the peer holds

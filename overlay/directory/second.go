@@ -24,6 +24,28 @@ func (d *Directory) isOf(p wire.PeerID, tag uint64) bool {
 	return l != nil && d.isTag(tag, l)
 }
 
+// Offer notes whether a link whose word is enough offers parts of an entry of which nothing is held.
+func (d *Directory) Offer(e *Entry, offered bool) {
+	if offered != e.offered {
+		e.offered = offered
+		d.touch()
+	}
+}
+
+// exists reports whether an origin of which nothing is held is taken to exist. Where the range is everybody, a link
+// whose word is enough offers parts of it. Elsewhere links offer a part only of what there is, and two names are enough.
+func (d *Directory) exists(e *Entry) bool {
+	if d.within.Depth() > 0 {
+		return !d.Invented(e)
+	}
+	return e.offered
+}
+
+// Missing reports whether an entry is of an origin that is taken to exist and can be reached, and nothing is held of it.
+func (d *Directory) Missing(e *Entry) bool {
+	return e.cur == nil && !e.Gone() && e.dialFails == 0 && d.exists(e)
+}
+
 // Invented reports whether an origin may not exist: none of its summary has come, and only one link has named it.
 func (d *Directory) Invented(e *Entry) bool {
 	return (e.state == Pending || e.state == Named) && !e.seconded && len(d.links) >= d.cfg.Limits.Seconders

@@ -74,7 +74,7 @@ func (d *Directory) FalseMatches() float64 {
 	if d.sigmaOf != d.Version() {
 		d.sigma, d.sigmaOf = 0, d.Version()
 		for _, e := range d.Others() {
-			if e != nil && !e.state.gone() && e.state != Named && !e.Covered() && !d.Invented(e) && !e.Refuted() && !d.vague(e) {
+			if e != nil && (e.cur != nil || e.state == Pending && d.exists(e)) && !e.Covered() && !e.Refuted() && !d.vague(e) {
 				d.sigma += e.Rate()
 			}
 		}
@@ -86,7 +86,7 @@ func (d *Directory) FalseMatches() float64 {
 // count.
 func (d *Directory) Incomplete() bool {
 	for _, e := range d.Others() {
-		if e != nil && (e.state == Pending || e.state == Named) && e.dialFails == 0 && !e.Covered() && !d.Invented(e) {
+		if e != nil && d.Missing(e) && !e.Covered() {
 			return true
 		}
 	}

@@ -124,6 +124,9 @@ func (x *Exchange) failed(now time.Duration, l *link, e *origin) {
 		return
 	}
 	l.breaks(now, x.cfg.Limits.Credit)
+	if e.Held() == nil {
+		l.proven--
+	}
 	m := x.matter(l, e.Tag())
 	x.shun(l, e, now+agenda.Doubled(agenda.Patience, m.failures-1, agenda.Lately))
 	m.failures++

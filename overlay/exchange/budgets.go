@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -75,6 +76,13 @@ func (x *Exchange) Idle(p wire.PeerID) bool {
 // Offered reports whether any link claims to hold parts of the entry with index i.
 func (x *Exchange) Offered(i int) bool {
 	return slices.ContainsFunc(x.links, func(l *link) bool { return l.trade(i).have > 0 })
+}
+
+// Offers reports whether a link whose word is enough offers parts of an entry of which nothing is held here.
+func (x *Exchange) Offers(e *directory.Entry) bool {
+	return e.Held() == nil && !e.Gone() && slices.ContainsFunc(x.links, func(l *link) bool {
+		return l.trade(e.Index()).have > 0 && x.vouches(l, e)
+	})
 }
 
 // OriginsSaid returns the largest number of peers that linked peers claim to know, without the third that claims most.

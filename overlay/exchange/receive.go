@@ -30,9 +30,10 @@ func (x *Exchange) Arrived(now time.Duration, in event.PartsReceived, of *direct
 
 // Arrival is a run or a delta that was admitted, until [Exchange.Took] notes its outcome.
 type Arrival struct {
-	in   event.PartsReceived
-	of   *directory.Entry
-	mine bool // it answers the outstanding ask
+	in    event.PartsReceived
+	of    *directory.Entry
+	mine  bool // it answers the outstanding ask
+	first bool // nothing was held of the origin before
 }
 
 // Entry returns the directory's entry of the run or delta.
@@ -62,7 +63,7 @@ func (x *Exchange) AdmitMessage(in event.PartsReceived, of *directory.Entry) Arr
 }
 
 func (x *Exchange) admit(a Arrival, e *origin) Arrival {
-	a.mine = e.answers(a.in)
+	a.mine, a.first = e.answers(a.in), e.Held() == nil
 	if a.mine {
 		x.release(e) // the bytes that came are counted already
 	}
@@ -106,6 +107,9 @@ func (x *Exchange) Took(now time.Duration, a Arrival, r directory.Result) {
 	if r.Learned != nil && l != nil {
 		l.traded(e.Index()).claims(a.in.Group.Epoch(), uint16(r.End))
 		l.keeps(e.Tag())
+		if a.first && e.Peer() != l.Peer {
+			l.proven++
+		}
 	}
 }
 

@@ -32,6 +32,7 @@ type standing struct {
 	last   time.Duration      // when credit was last given back for time
 	unkept int                // asks in a row that brought nothing
 	useful bool               // an ask of the peer has brought something
+	proven int                // other origins that it brought when nothing was held, less the times that it brought nothing then
 	about  map[uint64]*matter // matters by tag, of the origins that the peer was asked about lately
 }
 
@@ -129,12 +130,25 @@ func (s *standing) age(now time.Duration) {
 	}
 }
 
+// vouches reports whether a link's word is enough for an origin of which nothing is held: the link has brought more such
+// origins, itself aside, than it was asked for in vain. While no link has, as at the start, two have to name an origin
+// where there are four. No link vouches again for an origin of which it brought nothing when asked.
+func (x *Exchange) vouches(l *link, e *directory.Entry) bool {
+	if m := l.about[e.Tag()]; m != nil && m.failures > 0 {
+		return false
+	}
+	return l.proves() || !x.directory.Invented(e) && !slices.ContainsFunc(x.links, (*link).proves)
+}
+
+// proves reports whether a link has brought more unknown origins than it was asked for in vain.
+func (l *link) proves() bool { return l.proven > 0 }
+
 // trusts reports whether a link has credit left, so that its claims compete with those of others.
 func (x *Exchange) trusts(l *link) bool { return l.spent <= x.cfg.Limits.Credit-1 }
 
 // part keeps the standing of a peer whose link has closed. It drops the oldest one if there are too many.
 func (x *Exchange) part(now time.Duration, s *standing) {
-	if s.age(now); len(s.about) == 0 && s.spent == 0 && s.unkept == 0 {
+	if s.age(now); len(s.about) == 0 && s.spent == 0 && s.unkept == 0 && s.proven >= 0 {
 		return
 	}
 	s.closed = now

@@ -57,7 +57,7 @@ func (s *Region) look(of surveyed) survey {
 	var held [space.MaxDepth + 1]int     // entries with a part held, by the number of first bits that they share with us
 	var blur [space.MaxDepth + 1]float64 // false matches of all entries, by the same
 	for _, e := range s.directory.Others() {
-		if e == nil || e.Gone() || e.Covered() || s.directory.Invented(e) {
+		if e == nil || e.Covered() || e.Held() == nil && !s.directory.Missing(e) {
 			continue
 		}
 		shared := space.SharedBits(s.place, s.directory.Place(e))
@@ -65,7 +65,7 @@ func (s *Region) look(of surveyed) survey {
 		if e.Held() != nil {
 			held[shared]++
 			out.keys, out.held = out.keys+float64(e.Held().Plan().N), out.held+1
-		} else if shared >= out.vouched && e.DialFails() == 0 {
+		} else if shared >= out.vouched {
 			out.vouched = min(shared+1, space.MaxDepth)
 		}
 	}

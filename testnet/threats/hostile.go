@@ -24,8 +24,8 @@ var hostileAttacks = []attack{
 		defence: "all those of a link", run: hostileLink,
 	},
 	{
-		name: "claims of origins that there are not make a directory look poor", where: Cores, measured: "false matches that a query is said to bring",
-		target: atMost(1), defence: "an origin that has sent nothing counts once a second link names it",
+		name: "claims of origins that there are not make a directory look poor", where: Cores, measured: "false matches that a newcomer's query is said to bring",
+		target: atMost(1), defence: "while no link has brought an origin, one counts once a second link names it",
 		run: limited(inventedOrigins, overlay.Config{Limits: overlay.Limits{Directory: directory.Limits{Seconders: unbounded}}}),
 	},
 	{
@@ -98,10 +98,10 @@ func lie(s *overlaylab.Scene, now time.Duration) {
 	}
 }
 
-// inventedOrigins returns the number of false matches that a directory expects. It knows 20 origins well, and a liar
-// has named others.
+// inventedOrigins returns the number of false matches that a directory expects. No link has brought anything yet, and a
+// liar has named origins. Later, a link's word counts only if the link has brought origins.
 func inventedOrigins(cfg overlay.Config) float64 {
-	s := amongFour(cfg)
+	s := fourLinks(0, cfg)
 	for now := tick; now < time.Minute; now += tick {
 		if now%time.Second == 0 {
 			e := summary.Epoch{Generation: 1, Sequence: 1}
@@ -124,12 +124,16 @@ func boasts(cfg overlay.Config) float64 {
 }
 
 // amongFour returns a scene in which the node knows 20 origins, and has three honest links and a liar's.
-func amongFour(cfg overlay.Config) *overlaylab.Scene {
-	s := must(overlaylab.NewScene(20, 1000, cfg))
-	for _, p := range []wire.PeerID{"honest 2", "honest 3"} {
-		s.Link(0, p)
-		s.Step(0, event.CatalogueReceived{From: p, Items: s.Items(nil), Bytes: 400})
+func amongFour(cfg overlay.Config) *overlaylab.Scene { return fourLinks(20, cfg) }
+
+// fourLinks returns a scene with three honest links, which offer a number of origins, and a liar's.
+func fourLinks(origins int, cfg overlay.Config) *overlaylab.Scene {
+	s := must(overlaylab.NewScene(origins, 1000, cfg))
+	for _, p := range []wire.PeerID{"honest 2", "honest 3", honest} {
+		if p != honest {
+			s.Link(0, p)
+		}
+		s.Step(0, event.CatalogueReceived{From: p, Items: s.Items(nil), Bytes: 20 * origins})
 	}
-	s.Step(0, event.CatalogueReceived{From: honest, Items: s.Items(nil), Bytes: 400})
 	return s
 }
