@@ -4,7 +4,8 @@
 // Content is known by a hash (Sum), and its key in the network is the multihash. A request for content that is not in
 // the cache begins a fetch, which all requests for the same content share:
 //
-//  1. The key is advertised, as an intent: others that look for it find this mirror.
+//  1. The key is advertised, as an intent: others that look for it find this mirror. Two mirrors, which all draw alike
+//     by the sum, tell at once who else has begun.
 //  2. The router names holders, which are asked which part they have. The first to answer are the nearest.
 //  3. Whole holders give ranges, up to four of them at once. When one falls silent, another brings the rest of its
 //     range. A mirror that is still fetching passes on what it has, and the rest as it comes. Of many that begin at
@@ -13,12 +14,5 @@
 //  5. The hash is checked as the bytes come. Until it has proved right, the last bytes are held back from everybody, so
 //     nobody takes wrong content for whole. Then the content is kept, and stays advertised until it is evicted.
 //
-// The origin is always asked for names whose content may change (tags, lists, indexes). Its last answer is used while
-// it does not answer.
-//
-// Content that the origin gives only to known clients is passed through: it is neither kept nor advertised, and no peer
-// is asked for it.
-//
-// Mirrors form trees while they fetch: see state.below. Peers speak HTTP over libp2p streams (ProtocolID), so no port
-// is open besides the host's and the clients'.
+// Names, whose content may change, and content for known clients are the origin's alone: see README.md.
 package mirror

@@ -56,16 +56,16 @@ type source struct {
 	moved  time.Time               // when a trickle of bytes was last complete; zero: the transfer has no stream yet
 	mark   int64                   // first byte after moved
 	stop   context.CancelCauseFunc // ends the transfer; nil: there is none
+	in     *look                   // the last look in which it was named
 }
 
 // bring has sources bring the content, until all has come or the fetch fails. Each source waits for its turn and brings
 // a range, again and again; meanwhile seek looks for peers. When bring returns, all of them have ended.
 func (f *flight) bring() error {
-	ctx, stop := context.WithCancelCause(f.ctx)
 	defer f.under.Wait()
-	defer stop(errFound)
-	f.under.Go(func() { f.seek(ctx) })
-	f.under.Go(func() { f.serve(ctx, &source{}, f.originTurn) })
+	defer f.cancel(errFound)
+	f.under.Go(f.seek)
+	f.under.Go(func() { f.serve(&source{}, f.originTurn) })
 	return f.until(f.ctx, f.turn, func() (done bool, err error) {
 		done, err = f.size >= 0 && len(f.parts) == 0, f.fatal
 		if !done && err == nil && f.users == 1 && time.Since(f.left) >= linger {
@@ -75,17 +75,16 @@ func (f *flight) bring() error {
 	})
 }
 
-// serve has a source bring the ranges that turn returns, one after the other. It ends with ctx, or when the source is
-// out.
-func (f *flight) serve(ctx context.Context, p *source, turn func(*source, time.Time) *span) {
+// serve has a source bring the ranges that turn returns, one after the other, until it is out, or the flight ends.
+func (f *flight) serve(p *source, turn func(*source, time.Time) *span) {
 	for {
 		var s *span
 		var transfer context.Context
-		err := f.until(ctx, f.turn, func() (bool, error) {
+		err := f.until(f.ctx, f.turn, func() (bool, error) {
 			if s = turn(p, time.Now()); s == nil {
 				return false, nil
 			}
-			transfer, p.stop = context.WithCancelCause(ctx)
+			transfer, p.stop = context.WithCancelCause(f.ctx)
 			p.mark, p.moved, s.from = s.begin, time.Time{}, p
 			f.turn.Broadcast()
 			return true, nil
@@ -105,7 +104,7 @@ func (f *flight) serve(ctx context.Context, p *source, turn func(*source, time.T
 		var out bool
 		f.news(func(time.Time) {
 			s.from, p.stop = nil, nil
-			if err != nil && ctx.Err() == nil && !errors.Is(err, errFound) {
+			if err != nil && f.ctx.Err() == nil && !errors.Is(err, errFound) {
 				f.fail(p, err)
 			}
 			out = p.out
@@ -296,6 +295,7 @@ func (f *flight) take(ctx context.Context, p *source, s *span) (err error) {
 	want := *s
 	f.mu.Unlock()
 	var resp *http.Response
+	var said state
 	if p.ID == "" {
 		req := f.want.origin.Clone(ctx)
 		if want.begin > 0 || want.end >= 0 {
@@ -303,15 +303,18 @@ func (f *flight) take(ctx context.Context, p *source, s *span) (err error) {
 		}
 		resp, err = f.m.do(f.m.web.Do, req)
 	} else { // from now on, it can be silent
-		resp, err = f.ask(ctx, p.ID, &want, func() { f.news(func(now time.Time) { p.moved = now }) })
+		resp, said, err = f.ask(ctx, p.ID, &want, func() { f.news(func(now time.Time) { p.moved = now }) })
 	}
 	if err != nil {
 		return err
 	}
 	defer func() { _ = resp.Body.Close() }()
 	size, err := begin(resp, want.begin)
+	if err == nil && p.ID != "" && (size < 0 || size > f.m.cfg.Size/peersShare) {
+		err = errSize
+	}
 	if err == nil {
-		err = f.accept(p, resp.Header, size)
+		f.news(func(time.Time) { p.state, p.gave, err = said, p.gave || said.Whole, f.setSize(size) })
 	}
 	if err != nil {
 		return err
@@ -349,19 +352,4 @@ func begin(resp *http.Response, at int64) (size int64, err error) {
 		return 0, fmt.Errorf("%w: %.80q", errRange, text)
 	}
 	return size, nil
-}
-
-// accept notes the content's size and a peer's state, by the head of an answer. The error may be errSize.
-func (f *flight) accept(p *source, head http.Header, size int64) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if p.ID == "" {
-		return f.setSize(size)
-	}
-	if size < 0 || size > f.m.cfg.Size/peersShare {
-		return errSize
-	}
-	said, err := parseState(head)
-	p.state, p.gave = said, p.gave || said.Whole
-	return errors.Join(err, f.setSize(size))
 }

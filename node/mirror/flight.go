@@ -28,7 +28,7 @@ type flight struct {
 	want   named // what the client asked for that began the flight
 	begun  time.Time
 	ctx    context.Context
-	cancel context.CancelFunc
+	cancel context.CancelCauseFunc
 
 	mu       sync.Mutex
 	come     *sync.Cond // wakes readers: bytes have come, or the end
@@ -71,7 +71,7 @@ func (m *Mirror) join(sum Sum, want named) *flight {
 		look: &look{ended: time.Now()}, alone: m.isBlamed(string(sum)),
 	}
 	f.come, f.turn = sync.NewCond(&f.mu), sync.NewCond(&f.mu)
-	f.ctx, f.cancel = context.WithCancel(m.ctx)
+	f.ctx, f.cancel = context.WithCancelCause(m.ctx)
 	m.flights[sum] = f
 	if !m.tasks.Run(f.run) {
 		f.over, f.err = true, m.ctx.Err()
@@ -110,7 +110,7 @@ func (f *flight) in(while time.Duration) time.Time {
 // run fetches, and notifies all that wait of the result.
 func (f *flight) run() {
 	defer f.leave()
-	defer f.cancel()
+	defer f.cancel(nil)
 	err := f.fill()
 	f.m.ended(f.tally, f.begun, err)
 	f.m.mu.Lock()

@@ -47,7 +47,7 @@ func FuzzTexts(f *testing.F) {
 	} {
 		f.Add(s)
 	}
-	base, err := parseURL("https://origin.example/base")
+	base, err := parseURL("go", "https://origin.example/base")
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func FuzzHeaders(f *testing.F) {
 		if err == nil && (at < 0 || at >= size) {
 			t.Errorf("%q: from %d on of %d", text, at, size)
 		}
-		if s, _ := parseState(http.Header{headerState: {said}}); s.Have < 0 || s.Size < -1 || len(s.Place) > maxPlace {
+		if s, _ := parseState(http.Header{headerState: {said}}); s.Have < 0 || s.Size < -1 || len(s.Place) > MaxPlace || len(s.Others) > enough {
 			t.Errorf("%+v", s)
 		}
 	})

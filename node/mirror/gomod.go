@@ -13,24 +13,16 @@ import (
 	"golang.org/x/mod/module"
 )
 
-// gomod is the adapter to a module proxy. A module's zip comes from peers when its hash is known. The hash comes from
+// newGo returns the adapter to a module proxy. A module's zip comes from peers when its hash is known. The hash comes from
 // the checksum database, through the proxy, else from the proxy's .ziphash file. The mirror trusts the proxy; the go
 // command checks the zip by go.sum and the database's signature. The environment names the database, as for the go
 // command: GOSUMDB, GONOSUMDB and GOPRIVATE. Content without a known hash, such as go.mod files, comes from the proxy.
-type gomod struct {
-	db   string // name of the database; off: none is used
-	none string // patterns of modules that are not in the database
-}
-
-// forEver is the time for which content that never changes is not asked for again.
-const forEver = 365 * 24 * time.Hour
-
 func newGo(*Mirror, []*url.URL) adapter {
 	db, _, _ := strings.Cut(cmp.Or(os.Getenv("GOSUMDB"), "sum.golang.org"), "+") // NAME+KEY, or NAME
 	db, _, _ = strings.Cut(db, " ")
-	g := &gomod{db, cmp.Or(os.Getenv("GONOSUMDB"), os.Getenv("GOPRIVATE"))}
+	none := cmp.Or(os.Getenv("GONOSUMDB"), os.Getenv("GOPRIVATE")) // patterns of modules
 	return func(q *request) error {
-		q.known = func() (record, bool) { return g.known(q) }
+		q.known = func() (record, bool) { return knownZip(q, db, none) }
 		if _, _, ok := versionOf(q.path); ok || strings.Contains(q.path, "/tile/") || strings.Contains(q.path, "/lookup/") {
 			q.fresh = forEver
 		}
@@ -53,17 +45,20 @@ func versionOf(escaped string) (mod module.Version, suffix string, ok bool) {
 	return mod, suffix, named && canonical && module.Check(mod.Path, mod.Version) == nil
 }
 
-// known returns the hash of a module's zip, by the first of two small files that tells it. They never change, and are
-// asked for without credentials.
-func (g *gomod) known(q *request) (rec record, ok bool) {
+// forEver is the time for which content that never changes is not asked for again.
+const forEver = 365 * 24 * time.Hour
+
+// knownZip returns the hash of a module's zip, by the first of two small files that tells it. They never change, and are
+// asked for without credentials. db is the name of the checksum database, or off; it lacks modules that match none.
+func knownZip(q *request, db, none string) (rec record, ok bool) {
 	mod, suffix, ok := versionOf(q.path)
 	if !ok || suffix != "zip" {
 		return rec, false
 	}
 	files := []string{strings.TrimSuffix(q.path, "zip") + "ziphash"}
-	if g.db != "off" && !module.MatchPrefixPatterns(g.none, mod.Path) {
+	if db != "off" && !module.MatchPrefixPatterns(none, mod.Path) {
 		at := strings.Replace(strings.TrimSuffix(q.path, ".zip"), "/@v/", "@", 1) // escaped
-		files = []string{"sumdb/" + g.db + "/lookup/" + at, files[0]}
+		files = []string{"sumdb/" + db + "/lookup/" + at, files[0]}
 	}
 	for _, file := range files {
 		origin, err := requestTo(q.base, file, "", http.Header{})

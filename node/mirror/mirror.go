@@ -13,6 +13,7 @@ import (
 
 	"github.com/hashicorp/golang-lru/v2/expirable"
 	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/peer"
 	"golang.org/x/sync/singleflight"
 
 	"github.com/venn-p2p/venn/node/httpapi"
@@ -20,7 +21,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/admission"
 )
 
-// Config is a mirror's configuration. Host, Router, Dir and Size are required.
+// Config is a mirror's configuration. Host, Router and Dir are required.
 type Config struct {
 	Host     host.Host // a node's Host, which knows how to dial holders, and whom it bars; Close leaves it open
 	Network  string    // name of the network: mirrors of another network do not speak the same protocol
@@ -40,10 +41,10 @@ type Upstream struct {
 	OCI              []string // registries; one without a scheme is asked by https
 }
 
-// LeastSize is the least size of a cache, in bytes.
-const LeastSize = 16 << 20
+// LeastSize is the least size of a cache that is of use, and MaxPlace the longest label of a place, in bytes.
+const LeastSize, MaxPlace = 16 << 20, 128
 
-// Peers, contents and files that are blamed, and names that are open to everybody: how many are noted, for how long.
+// Peers, contents and files that are blamed, names open to everybody, contents asked for: how many are noted, how long.
 const maxNoted, notedTime = 4096, 10 * time.Minute
 
 // Mirror is a mirror. It is safe for concurrent use.
@@ -57,16 +58,17 @@ type Mirror struct {
 	probes  *http.Transport // transport for questions to peers, which do not wait for transfers
 	web     *http.Client    // client for origins
 	origins origins
-	clients *admission.Slots             // places of clients' requests
-	served  *admission.Slots             // places of peers' requests
-	blamed  *expirable.LRU[string, int]  // peers, sums, and files for which the disk had no room
-	open    *expirable.LRU[string, bool] // whether the origin gives the content of a name to everybody
-	asked   singleflight.Group           // names that the origin is asked for now
+	clients *admission.Slots               // places of clients' requests
+	served  *admission.Slots               // places of peers' requests
+	blamed  *expirable.LRU[string, int]    // peers, sums, and files for which the disk had no room
+	open    *expirable.LRU[string, bool]   // whether the origin gives the content of a name to everybody
+	askers  *expirable.LRU[Sum, []peer.ID] // peers that have asked for content, the last ones
+	asked   singleflight.Group             // names that the origin is asked for now
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
+	closed sync.Once
 	tasks  tasks.Group
-	close  func() error
 
 	mu      sync.Mutex
 	flights map[Sum]*flight
@@ -76,7 +78,10 @@ type Mirror struct {
 // New opens a mirror's cache, advertises its content, and serves peers. The error names every fault of cfg, or matches
 // ErrInUse, or is the disk's or the router's.
 func New(cfg Config) (*Mirror, error) {
-	origins, err := cfg.check()
+	origins, err := cfg.Upstream.parse()
+	if cfg.Host == nil || cfg.Router == nil || cfg.Dir == "" {
+		err = errors.Join(err, errors.New("mirror: host, router and folder are required"))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -85,31 +90,15 @@ func New(cfg Config) (*Mirror, error) {
 		clients: admission.NewSlots(maxClients), served: admission.NewSlots(maxServed),
 		blamed: expirable.NewLRU[string, int](maxNoted, nil, notedTime),
 		open:   expirable.NewLRU[string, bool](maxNoted, nil, notedTime),
+		askers: expirable.NewLRU[Sum, []peer.ID](maxNoted, nil, notedTime),
 	}
 	m.ctx, m.cancel = context.WithCancel(context.Background())
 	m.metrics, m.web = m.newMetrics(), m.newOrigin()
 	m.peers, m.probes = m.newTransport(maxTransfers), m.newTransport(maxProbes)
-	m.close = sync.OnceValue(m.closeAll)
 	if err := m.start(); err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
 	return m, nil
-}
-
-// check returns the parsed origins. The error names every fault of the configuration.
-func (c Config) check() (origins, error) {
-	var errs []error
-	if c.Host == nil || c.Router == nil || c.Dir == "" {
-		errs = append(errs, errors.New("mirror: host, router and folder are required"))
-	}
-	if c.Size < LeastSize {
-		errs = append(errs, fmt.Errorf("mirror: size of %d bytes, must be %d or more", c.Size, LeastSize))
-	}
-	if len(c.Place) > maxPlace {
-		errs = append(errs, fmt.Errorf("mirror: place of %d bytes, at most %d", len(c.Place), maxPlace))
-	}
-	origins, err := c.Upstream.parse()
-	return origins, errors.Join(append(errs, err)...)
 }
 
 // meeting is the sum whose key all mirrors advertise. The network spreads no word of a peer without keys, so a mirror
@@ -154,17 +143,15 @@ func keysOf(sums []Sum) (keys [][]byte) {
 }
 
 // Close ends all fetches, and serves nobody any more. The cache's content stays advertised, for the next run.
-func (m *Mirror) Close() error { return m.close() }
-
-func (m *Mirror) closeAll() error {
+func (m *Mirror) Close() (err error) {
 	m.cancel()
 	m.tasks.Close()
 	m.tasks.Wait()
 	m.peers.CloseIdleConnections()
 	m.probes.CloseIdleConnections()
 	m.web.CloseIdleConnections()
-	if m.cache == nil {
-		return nil
+	if m.cache != nil {
+		m.closed.Do(func() { err = m.cache.lock.Close() })
 	}
-	return m.cache.lock.Close()
+	return err
 }

@@ -22,19 +22,20 @@ type origins map[string][]*url.URL
 // fronts are the adapters, by the beginning of clients' paths.
 var fronts = map[string]func(*Mirror, []*url.URL) adapter{"apt": newApt, "go": newGo, "hf": newHF, "nix": newNix, "v2": newOCI}
 
-var errURL = errors.New("mirror: no URL with http or https and a host, and without a password")
+var errURL = errors.New("no URL with http or https and a host, and without a password")
 
-// parse returns the origins, or everything that is wrong with them.
+// parse returns the origins, or everything that is wrong with them. Errors name keys of a daemon's configuration.
 func (u Upstream) parse() (origins, error) {
 	all := make(origins)
 	var errs []error
-	for path, texts := range map[string][]string{"apt": {u.Apt}, "go": {u.Go}, "hf": {u.HF}, "nix": {u.Nix}, "v2": u.OCI} {
+	for key, texts := range map[string][]string{"apt": {u.Apt}, "go": {u.Go}, "hf": {u.HF}, "nix": {u.Nix}, "oci": u.OCI} {
+		path := strings.Replace(key, "oci", "v2", 1)
 		for _, text := range texts {
 			if path == "v2" && !strings.Contains(text, "://") {
 				text = "https://" + text
 			}
 			if text != "" {
-				at, err := parseURL(text)
+				at, err := parseURL(key, text)
 				all[path], errs = append(all[path], at), append(errs, err)
 			}
 		}
@@ -48,10 +49,10 @@ func (u Upstream) Check() error {
 	return err
 }
 
-func parseURL(text string) (*url.URL, error) {
+func parseURL(key, text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, fmt.Errorf("%w: %q", errURL, text)
+		return nil, fmt.Errorf("mirror.upstream.%s: %w: %q", key, errURL, text)
 	}
 	u.Path = strings.TrimSuffix(u.Path, "/")
 	u.RawPath = ""

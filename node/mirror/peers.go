@@ -13,7 +13,6 @@ import (
 	"net/http/httptrace"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
@@ -35,7 +34,6 @@ const headerState = "Venn-State"
 const (
 	maxBlame   = 6       // blame at which a peer is asked no more for a while, or all peers for a content
 	maxHeaders = 8 << 10 // bytes of a head between mirrors
-	maxPlace   = 128     // bytes of a place's label
 	// maxTransfers and maxProbes cap the streams to a peer. A node's host takes 32 streams from one peer, and venn's
 	// own protocols use some of them. Further requests wait for a stream.
 	maxTransfers, maxProbes = 18, 6
@@ -43,12 +41,13 @@ const (
 
 // state is a mirror's state of content.
 type state struct {
-	Whole  bool   `json:"whole,omitempty"`  // the mirror has all of it, with the right hash
-	Busy   bool   `json:"busy,omitempty"`   // the mirror has no room for more transfers
-	Have   int64  `json:"have"`             // bytes from the beginning on that can be given at once
-	Size   int64  `json:"size"`             // bytes of the content; -1: not known yet
-	Origin bool   `json:"origin,omitempty"` // the mirror has asked the origin
-	Place  string `json:"place,omitempty"`  // label of the sender's place
+	Whole  bool      `json:"whole,omitempty"`  // the mirror has all of it, with the right hash
+	Busy   bool      `json:"busy,omitempty"`   // the mirror has no room for more transfers
+	Have   int64     `json:"have"`             // bytes from the beginning on that can be given at once
+	Size   int64     `json:"size"`             // bytes of the content; -1: not known yet
+	Origin bool      `json:"origin,omitempty"` // the mirror has asked the origin
+	Place  string    `json:"place,omitempty"`  // label of the sender's place
+	Others []peer.ID `json:"others,omitempty"` // peers that asked the sender for the content before, the last ones
 
 	lot string // the sender's lotOf the content; only for below
 }
@@ -61,7 +60,8 @@ func (s state) write(h http.Header) {
 // parseState reads another mirror's state.
 func parseState(h http.Header) (s state, err error) {
 	err = json.Unmarshal([]byte(h.Get(headerState)), &s)
-	s.Have, s.Size, s.Place = max(0, s.Have), max(-1, s.Size), s.Place[:min(len(s.Place), maxPlace)]
+	s.Have, s.Size, s.Place = max(0, s.Have), max(-1, s.Size), s.Place[:min(len(s.Place), MaxPlace)]
+	s.Others = s.Others[:min(len(s.Others), enough)]
 	return s, err
 }
 
@@ -104,8 +104,8 @@ func (m *Mirror) protocol() protocol.ID { return wire.ProtocolIn(m.cfg.Network, 
 
 // ask asks a peer for the range s of the content; if s is nil, for its state of the content. It calls had when the
 // request has a stream, and before if the peer must be dialled: one that cannot be reached is waited for no longer than
-// one that does not answer. A peer refuses by errBusy, errBehind or errLacks.
-func (f *flight) ask(ctx context.Context, p peer.ID, s *span, had func()) (*http.Response, error) {
+// one that does not answer. It has those asked that the peer names. A peer refuses by errBusy, errBehind or errLacks.
+func (f *flight) ask(ctx context.Context, p peer.ID, s *span, had func()) (*http.Response, state, error) {
 	over, method := f.m.probes, http.MethodHead
 	if s != nil {
 		over, method = f.m.peers, http.MethodGet
@@ -116,7 +116,7 @@ func (f *flight) ask(ctx context.Context, p peer.ID, s *span, had func()) (*http
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { had() }})
 	req, err := http.NewRequestWithContext(ctx, method, "http://"+p.String()+"/"+string(f.sum), nil)
 	if err != nil {
-		return nil, err
+		return nil, state{}, err
 	}
 	f.mu.Lock()
 	state{Have: f.there, Origin: f.origin}.write(req.Header)
@@ -127,11 +127,19 @@ func (f *flight) ask(ctx context.Context, p peer.ID, s *span, had func()) (*http
 	}
 	resp, err := over.RoundTrip(req)
 	if err != nil {
-		return nil, err
+		return nil, state{}, err
+	}
+	said, err := parseState(resp.Header) // of any status
+	for _, p := range said.Others {
+		if f.m.cfg.Host.Network().Connectedness(p) == network.Connected { // another may not exist
+			f.news(func(time.Time) { f.name(p, true) })
+		}
 	}
 	switch resp.StatusCode {
 	case http.StatusOK, http.StatusPartialContent:
-		return resp, nil
+		if err == nil {
+			return resp, said, nil
+		}
 	case errBehind.status:
 		err = errBehind
 	case errBusy.status:
@@ -139,7 +147,7 @@ func (f *flight) ask(ctx context.Context, p peer.ID, s *span, had func()) (*http
 	default:
 		err = errLacks
 	}
-	return nil, errors.Join(err, resp.Body.Close())
+	return nil, said, errors.Join(err, resp.Body.Close())
 }
 
 // probe asks a peer for its state of the content. The peer must answer within the given time after probe calls had, as
@@ -147,15 +155,11 @@ func (f *flight) ask(ctx context.Context, p peer.ID, s *span, had func()) (*http
 func (f *flight) probe(ctx context.Context, p peer.ID, within time.Duration, had func()) (state, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	resp, err := f.ask(ctx, p, nil, func() {
+	_, said, err := f.ask(ctx, p, nil, func() { // the answer has no body
 		time.AfterFunc(within, cancel)
 		had()
 	})
-	if err != nil {
-		return state{}, err
-	}
-	_ = resp.Body.Close()
-	return parseState(resp.Header)
+	return said, err
 }
 
 // isBlamed reports whether a peer is asked no more, or peers are asked no more for a content.
@@ -166,10 +170,13 @@ func (m *Mirror) isBlamed(who string) bool {
 
 // look is a search for holders. The flight's lock guards it.
 type look struct {
+	ctx   context.Context // bounds it
 	began time.Time
-	ended time.Time // when all peers named had answered, or were out of time; zero: not yet
+	ended time.Time // when all peers asked had answered, or were out of time; zero: not yet
 	until time.Time // time before which the origin is not asked: a peer may answer
 	near  time.Time // time before which no peer brings the first range: others as near may answer; zero: none has
+	named int       // peers that are said to have the content, or to fetch it, and are asked
+	asked int       // peers whose answers are awaited
 }
 
 // lookDue reports whether a look for holders may begin. f.pause must have passed since the last one ended, and each peer
@@ -181,11 +188,10 @@ func (f *flight) lookDue(now time.Time) bool {
 }
 
 // seek looks for holders while a range needs a source and no known peer can bring it. The pause between looks doubles
-// until a peer gives bytes or fails. Each new peer that answers becomes a source. The router may take longer to name
-// the first peer if bytes are here.
-func (f *flight) seek(ctx context.Context) {
-	most := f.m.times.lookup + 2*f.m.times.late // of all names, and of the last one's answer
-	for f.until(ctx, f.turn, func() (bool, error) {
+// until a peer gives bytes or fails. The router may take longer to name the first peer if bytes are here.
+func (f *flight) seek() {
+	end := func() {}
+	for f.until(f.ctx, f.turn, func() (bool, error) {
 		now, within := time.Now(), f.m.times.lookup
 		best, s := f.next(now)
 		if best != nil || s == nil || !f.lookDue(now) {
@@ -195,32 +201,19 @@ func (f *flight) seek(ctx context.Context) {
 			within = f.m.times.silent
 		}
 		f.look, f.pause = &look{began: now, until: f.in(within)}, max(busyPause, 2*f.pause)
+		f.look.ctx, end = context.WithTimeout(f.ctx, f.m.times.lookup+2*f.m.times.late) // all names, and the last answer
 		return true, nil
 	}) == nil {
 		l := f.look
-		within, cancel := context.WithTimeout(ctx, most)
-		var probes sync.WaitGroup
-		wait := func(within time.Duration) { f.news(func(time.Time) { l.until = f.in(within) }) }
-		first, asked := sync.OnceFunc(func() { wait(f.m.times.silent) }), 0
-		for p := range f.m.cfg.Router.Lookup(within, f.sum.Key()) {
-			named := f.named(p.ID)
-			if named == nil {
-				continue
-			}
-			if asked++; asked == 1 {
-				wait(most)
-			}
-			probes.Go(func() {
-				if f.meet(within, named, first) {
-					f.under.Go(func() { f.serve(ctx, named, f.peerTurn) })
-				}
-			})
-			if asked == enough {
-				break
-			}
+		heard, _ := f.m.askers.Get(f.sum)
+		for _, p := range append(f.m.drawn(f.sum), heard...) {
+			f.news(func(time.Time) { f.name(p, false) })
 		}
-		probes.Wait()
-		cancel()
+		for p := range f.m.cfg.Router.Lookup(l.ctx, f.sum.Key()) {
+			f.news(func(time.Time) { f.name(p.ID, true) })
+		}
+		_ = f.until(l.ctx, f.turn, func() (bool, error) { return l.asked == 0, nil })
+		end()
 		f.news(func(now time.Time) {
 			l.ended, l.until, l.near = now, now, now
 			f.in(f.pause)
@@ -229,41 +222,77 @@ func (f *flight) seek(ctx context.Context) {
 	}
 }
 
-// named returns the source for a peer that the router has named; nil if the peer is not to be asked now.
-func (f *flight) named(p peer.ID) *source {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+// name asks a peer, unless it is not to be asked now, or the look is over. The origin waits for the first answer of a
+// peer that is said to have the content, or to fetch it. f.mu is held.
+func (f *flight) name(p peer.ID, said bool) {
+	l := f.look
 	i := slices.IndexFunc(f.known, func(s *source) bool { return s.ID == p })
-	if i < 0 {
+	switch {
+	case !l.ended.IsZero() || l.named == enough || p == f.m.cfg.Host.ID() || f.m.isBlamed(string(p)):
+		return
+	case i < 0:
 		i, f.known = len(f.known), append(f.known, &source{ID: p, out: true})
+	case f.known[i].in == l || f.known[i].out && time.Now().Before(f.known[i].again):
+		return
 	}
 	s := f.known[i]
-	if p == f.m.cfg.Host.ID() || f.m.isBlamed(string(p)) || s.out && time.Now().Before(s.again) {
-		return nil
+	if said {
+		if s.in = l; l.named == 0 {
+			l.until, _ = l.ctx.Deadline()
+		}
+		l.named++
 	}
-	return s
+	l.asked++
+	f.under.Go(func() { f.meet(l, s, said) })
 }
 
-// meet probes a peer, and reports whether it has become a source: it has the content or fetches it, and was out. It
-// calls asked when the question has a stream.
-func (f *flight) meet(ctx context.Context, p *source, asked func()) (met bool) {
+// drawn returns two mirrors, of this one and those connected, by the sum. All who begin to fetch it ask the same two.
+func (m *Mirror) drawn(s Sum) []peer.ID {
+	all := append(slices.DeleteFunc(m.cfg.Host.Network().Peers(), func(p peer.ID) bool {
+		speaks, _ := m.cfg.Host.Peerstore().SupportsProtocols(p, m.protocol())
+		return len(speaks) == 0
+	}), m.cfg.Host.ID())
+	slices.SortFunc(all, func(p, o peer.ID) int { return cmp.Compare(lotOf(p, s), lotOf(o, s)) })
+	return all[:min(len(all), 2)]
+}
+
+// asks notes that a peer fetches content, and returns the others of which it was noted.
+func (m *Mirror) asks(p peer.ID, s Sum) []peer.ID {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	before, _ := m.askers.Get(s)
+	others := slices.DeleteFunc(slices.Clone(before), func(o peer.ID) bool { return o == p })
+	m.askers.Add(s, append(slices.Clone(others), p)[max(0, len(others)+1-enough):])
+	return others
+}
+
+// meet asks a peer. One that has the content or fetches it becomes a source.
+func (f *flight) meet(l *look, p *source, said bool) {
 	begun := time.Now()
-	said, err := f.probe(ctx, p.ID, f.m.times.late, asked)
-	if err != nil || said.Whole && said.Size < 0 {
-		return false
-	}
+	has, err := f.probe(l.ctx, p.ID, f.m.times.late, func() {
+		f.news(func(time.Time) {
+			if at := f.in(f.m.times.silent); said && at.Before(l.until) {
+				l.until = at
+			}
+		})
+	})
 	f.news(func(now time.Time) {
-		if l := f.look; l.near.IsZero() {
+		if l.asked--; err != nil || has.Whole && has.Size < 0 || p.out && now.Before(p.again) {
+			return
+		}
+		if l.near.IsZero() {
 			l.near = f.in(min(f.m.times.lookup, 2*now.Sub(l.began)))
 		}
-		met, p.out = p.out, false
-		p.state, p.trip = said, now.Sub(begun)
+		if p.out {
+			p.out = false
+			f.under.Go(func() { f.serve(p, f.peerTurn) })
+		}
+		p.state, p.trip = has, now.Sub(begun)
 		ordered(f.m.cfg.Place, f.known)
 		if last := len(f.parts) - 1; last >= 0 && f.parts[last].from != nil {
 			f.cut(f.parts[last].from, f.parts[last]) // while nobody else was known, it took all
 		}
 	})
-	return met
 }
 
 // ordered sorts holders: whole ones first, then ones with room, then by round trip. Round trips within a factor of two,

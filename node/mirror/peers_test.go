@@ -1,12 +1,19 @@
 package mirror
 
 import (
+	"context"
+	"crypto/sha256"
+	"iter"
 	"math/rand/v2"
+	"net"
+	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
+	manet "github.com/multiformats/go-multiaddr/net"
 )
 
 func TestNearHoldersComeFirst(t *testing.T) {
@@ -70,4 +77,119 @@ func TestCommonPlaces(t *testing.T) {
 			t.Errorf("%q and %q have %d parts in common, want %d", c.a, c.b, got, c.want)
 		}
 	}
+}
+
+// unaware is a network whose word of what others fetch comes too late.
+type unaware struct{ view }
+
+func (unaware) Lookup(context.Context, []byte) iter.Seq[peer.AddrInfo] {
+	return func(func(peer.AddrInfo) bool) {}
+}
+
+// TestBegunAtOnce has three of five mirrors, linked to each other, begin to fetch the same at once. The router names none of them:
+// they learn it of the mirrors that are drawn.
+func TestBegunAtOnce(t *testing.T) {
+	o, b := newRegistry(t), newBoard()
+	var all []peerOf
+	for range 5 {
+		p := b.start(t, Upstream{OCI: []string{o.URL}}, func(c *Config) { c.Router = unaware{view{b, c.Host}} })
+		for _, other := range all {
+			p.connect(t, other.cfg.Host)
+		}
+		all = append(all, p)
+	}
+	for _, p := range all {
+		until(t, "they know each other", func() bool {
+			known := map[peer.ID]bool{}
+			for i := range uint64(64) {
+				for _, d := range p.drawn(sumOf(kindPlain, sha256.Sum256(some(8, i)))) {
+					known[d] = true
+				}
+			}
+			return len(known) == len(all)
+		})
+	}
+	o.before = func(http.ResponseWriter, *http.Request) bool { time.Sleep(50 * time.Millisecond); return false }
+	const contents = 24
+	for i := range uint64(contents) {
+		content := some(1000, i)
+		digest, _ := o.add(content)
+		allGet(t, all[:3], digest, content)
+	}
+	if n := o.count("GET " + blobs); n > contents {
+		t.Errorf("the origin was asked %d times for %d contents", n, contents)
+	}
+}
+
+// TestDrawnMirrorLies has the other mirror name peers that do not exist, whoever asks it, or never answer. The origin is
+// asked as if it was not there.
+func TestDrawnMirrorLies(t *testing.T) {
+	ghost := func(i uint64) peer.ID { return peer.ID(append([]byte{0, 36, 8, 1, 18, 32}, some(32, i)...)) }
+	l, err := net.Listen("tcp", "127.0.0.1:0") // it takes connections, and says nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	nobody, err := manet.FromNetAddr(l.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, answer := range map[string]http.HandlerFunc{
+		"names": func(w http.ResponseWriter, _ *http.Request) {
+			s := state{Others: make([]peer.ID, 100)}
+			for i := range s.Others {
+				s.Others[i] = ghost(uint64(i))
+			}
+			s.write(w.Header())
+			w.WriteHeader(errLacks.status)
+		},
+		"silent": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, b := newRegistry(t), newBoard()
+			var asked atomic.Int32
+			liar := b.liar(t, meeting, func(w http.ResponseWriter, r *http.Request) { asked.Add(1); answer(w, r) })
+			p := b.start(t, Upstream{OCI: []string{o.URL}}, func(c *Config) { c.Router = unaware{view{b, c.Host}} })
+			p.times.lookup, p.times.late, p.times.silent = 50*time.Millisecond, time.Minute, time.Minute
+			for i := range uint64(100) {
+				p.cfg.Host.Peerstore().AddAddr(ghost(i), nobody, time.Hour)
+			}
+			p.connect(t, liar)
+			until(t, "the other is drawn", func() bool { return len(p.drawn(meeting)) == 2 })
+			content := some(1000, 3)
+			digest, _ := o.add(content)
+			get(t, p.url+blobs+digest).is(t, content)
+			if took := p.Status().Recent[0].Took; took > 20_000 {
+				t.Errorf("it took %.0f ms", took)
+			}
+			until(t, "the other is asked", func() bool { return asked.Load() > 0 })
+		})
+	}
+}
+
+// TestAnswerAfterRefusal has a peer, which is asked both as it is drawn and as it is named, refuse the content before its
+// second answer says that it has it.
+func TestAnswerAfterRefusal(t *testing.T) {
+	t.Parallel()
+	o, b := newRegistry(t), newBoard()
+	content := some(1000, 5)
+	digest, sum := o.add(content)
+	refused, asked := make(chan struct{}), atomic.Int32{}
+	liar := b.liar(t, sum, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			w.WriteHeader(errLacks.status)
+			close(refused)
+			return
+		}
+		if asked.Add(1) > 1 {
+			<-refused
+			time.Sleep(100 * time.Millisecond) // its asker has the refusal by then
+		}
+		claims(w, len(content))
+	})
+	p := b.start(t, Upstream{OCI: []string{o.URL}})
+	p.times.lookup = 10 * time.Millisecond // the second answer is not awaited
+	p.connect(t, liar)
+	until(t, "the other is drawn", func() bool { return len(p.drawn(sum)) == 2 })
+	get(t, p.url+blobs+digest).is(t, content)
 }

@@ -81,16 +81,20 @@ func asker(r *http.Request) peer.ID {
 
 // servePeer gives a peer content (GET), or this mirror's state of the content (HEAD).
 func (m *Mirror) servePeer(w http.ResponseWriter, r *http.Request) {
-	if sum, err := ParseSum(strings.TrimPrefix(r.URL.Path, "/")); err != nil || sum.kind() == kindName {
-		w.WriteHeader(errSum.status)
-	} else if err := m.give(w, r, sum); err != nil {
+	here := state{Place: m.cfg.Place, Busy: m.served.Held() > busyServed}
+	if err := m.give(w, r, &here); err != nil {
+		here.write(w.Header())
 		w.WriteHeader(kind(err).status)
 	}
 }
 
-// give answers a peer's request for content. After an error nothing was answered.
-func (m *Mirror) give(w http.ResponseWriter, r *http.Request, sum Sum) error {
-	here := state{Place: m.cfg.Place, Busy: m.served.Held() > busyServed}
+// give answers a peer's request for content. After an error nothing was answered; here has what the peer may know.
+func (m *Mirror) give(w http.ResponseWriter, r *http.Request, here *state) error {
+	sum, err := ParseSum(strings.TrimPrefix(r.URL.Path, "/"))
+	if err != nil || sum.kind() == kindName {
+		return errSum
+	}
+	here.Others = m.asks(asker(r), sum)
 	if size, ok := m.cache.size(sum); ok {
 		here.Whole, here.Have, here.Size = true, size, size
 		if r.Method == http.MethodHead {
@@ -99,19 +103,19 @@ func (m *Mirror) give(w http.ResponseWriter, r *http.Request, sum Sum) error {
 		}
 		if file, ok := m.cache.open(sum); ok {
 			defer func() { _ = file.Close() }()
-			m.send(w, r, here, file)
+			m.send(w, r, *here, file)
 			return nil
 		}
 	} else if f := m.join(sum, named{}); f != nil {
 		defer f.leave()
-		return m.passOn(w, r, f, here)
+		return m.passOn(w, r, f, *here)
 	}
 	return errLacks
 }
 
 // passOn answers a peer's request for content that is being fetched: with the bytes that are here, and the rest as they
-// come. It refuses a peer that may not take from this mirror by rank, or that finds no room. After an error nothing was
-// answered.
+// come. It refuses a peer that may not take from this mirror by rank, and then asks it in turn, or that finds no room.
+// After an error nothing was answered.
 func (m *Mirror) passOn(w http.ResponseWriter, r *http.Request, f *flight, here state) error {
 	there, _ := parseState(r.Header)
 	there.lot, here.lot = lotOf(asker(r), f.sum), lotOf(m.cfg.Host.ID(), f.sum)
@@ -120,7 +124,9 @@ func (m *Mirror) passOn(w http.ResponseWriter, r *http.Request, f *flight, here 
 	here.Have, here.Size, here.Origin = f.ready(), f.size, f.origin
 	here.Busy = here.Busy || f.children >= maxChildren
 	below := here.below(there, f.takes())
-	if below && get && !here.Busy {
+	if !below {
+		f.name(asker(r), true) // this mirror may take from the asker
+	} else if get && !here.Busy {
 		f.children++
 		defer f.news(func(time.Time) { f.children-- })
 	}
