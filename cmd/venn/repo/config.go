@@ -301,7 +301,8 @@ func (c Config) Check() error {
 	fault(len(c.Addresses.Listen) > 0, "addresses.listen is empty")
 	fault(c.Limits.Share > 0 && c.Limits.Share <= 1, "limits.share is %v, must be above 0 and at most 1", c.Limits.Share)
 	fault(c.Mirror.Size >= mirror.LeastSize, "mirror.size is %d bytes, must be %d or more", c.Mirror.Size, mirror.LeastSize)
+	fault(len(c.Mirror.Place) <= mirror.MaxPlace, "mirror.place has %d bytes, must have at most %d", len(c.Mirror.Place), mirror.MaxPlace)
 	err := mirror.Upstream(c.Mirror.Upstream).Check()
-	fault(err == nil, "mirror.upstream: %w", err)
+	fault(err == nil, "%w", err)
 	return errors.Join(errs...)
 }

@@ -114,7 +114,9 @@ func TestBadConfigs(t *testing.T) {
 		"[discovery]\nbootstrap = [\"/ip4/1.2.3.4/tcp/1\"]": "discovery.bootstrap",
 		"[log]\nlevel = \"loud\"":                           "log.level",
 		"[http]\nlisten = \"8080\"":                         "http.listen",
-		"[limits":                                           "line 1",
+		"[mirror.upstream]\ngo = \"proxy\"":                 "mirror.upstream.go: no URL",
+		"[mirror.upstream]\noci = [\"a\", \"ftp://b\"]":     "mirror.upstream.oci: no URL with http or https and a host, and without a password: \"ftp://b\"",
+		"[limits": "line 1",
 	} {
 		noErr(t, os.WriteFile(r.ConfigPath(), []byte(text), 0o600))
 		if _, err := r.Config(); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), want) {
