@@ -11,7 +11,7 @@
 // Pubsub is gossipsub with partial messages on the topic /venn/<network>/summaries/2. Its group 'c' carries catalogues,
 // which list what the sender holds and wants. The other groups, one for each epoch of an origin, carry parts. Each
 // message goes to one peer. Peers without partial messages get the sample of this node's summary as an ordinary
-// message, and may publish their samples in the same way.
+// message. Ordinary messages of others are dropped unread.
 //
 // A host that strangers can reach should be made with [Guarded], as the daemon's is.
 //

@@ -323,7 +323,7 @@ func (l *loop) endLink(p peer.ID, ended event.Input) {
 // message gives the core a message of pubsub or of tails.
 func (l *loop) message(p *inbox.Message) {
 	switch {
-	case p.Transport != event.Message && !l.link(p.From, false, false):
+	case !l.link(p.From, false, false):
 		if p.Took != nil {
 			p.Took <- inbox.Unverified{}
 		}

@@ -75,7 +75,7 @@ var figures = []figure{
 	{gauge, "venn_own_summary_bytes", "Bytes of the last summary of the node's own.", nil, func(_ *Node, s *snapshot) values { return one(s.own) }},
 	{total, "venn_learned_bytes_total", "Bytes of parts of others' summaries that were new, by the way they came.", label("way"), func(_ *Node, s *snapshot) values {
 		return by(map[string]int{
-			"pubsub": s.learned[event.Pubsub], "direct": s.learned[event.Direct], "message": s.learned[event.Message], "delta": s.SparedBytes,
+			"pubsub": s.learned[event.Pubsub], "direct": s.learned[event.Direct], "delta": s.SparedBytes,
 		})
 	}},
 	{total, "venn_deltas_total", "Newer epochs of others learned by deltas.", nil, func(_ *Node, s *snapshot) values { return one(s.Deltas) }},

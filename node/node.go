@@ -272,21 +272,19 @@ func (n *Node) newPipes() *pipes.Pipes {
 
 func (n *Node) newMesh() *mesh.Mesh {
 	return mesh.New(mesh.Config{
-		Host:        n.host,
-		Topic:       Topic(n.cfg.seed.Network),
-		Done:        n.ctx,
-		Log:         n.log,
-		Tasks:       &n.tasks,
-		Counters:    n.counters,
-		Inbox:       n.in,
-		Now:         n.now,
-		Admit:       n.streams.Admit,
-		Linked:      n.links.Linked,
-		Link:        n.grafted,
-		Refuse:      n.offended,
-		OpenSample:  n.openSample,
-		MessageRate: n.cfg.messageRate(),
-		Options:     n.cfg.pubsub,
+		Host:     n.host,
+		Topic:    Topic(n.cfg.seed.Network),
+		Done:     n.ctx,
+		Log:      n.log,
+		Tasks:    &n.tasks,
+		Counters: n.counters,
+		Inbox:    n.in,
+		Now:      n.now,
+		Admit:    n.streams.Admit,
+		Linked:   n.links.Linked,
+		Link:     n.grafted,
+		Refuse:   n.offended,
+		Options:  n.cfg.pubsub,
 	})
 }
 

@@ -49,11 +49,6 @@ func (c *config) checkPrevious() error {
 	return nil
 }
 
-// accepts reports whether the node accepts summaries under a seed: the present one or the previous one.
-func (c *config) accepts(s summary.SeedTag) bool {
-	return s == c.seed.Tag() || c.previous != nil && s == c.previous.Tag()
-}
-
 // rehash returns the fingerprints of all keys under a seed other than the key store's.
 func (n *Node) rehash(s summary.Seed) ([]summary.Fingerprint, error) {
 	lists, ok := n.keys.(keystore.Lists)

@@ -195,7 +195,7 @@ func (l *loop) status() Status {
 			OtherSeed:    l.core.Overlay.OtherSeeds(),
 			Unrotated:    l.core.Overlay.Unrotated(),
 			FalseMatches: l.core.Overlay.FalseMatches(),
-			PubsubBytes:  l.learned[event.Pubsub] + l.learned[event.Message],
+			PubsubBytes:  l.learned[event.Pubsub],
 			DirectBytes:  l.learned[event.Direct],
 		},
 		Peak:        l.n.links.Peak(),

@@ -1,9 +1,9 @@
 // Package mesh is a node's end of pubsub. Catalogues and parts go to linked peers as partial messages. Samples also go
-// as ordinary messages, for peers that read no others.
+// as ordinary messages, for peers that read no others. The node itself reads none.
 //
 // It guarantees that pubsub's goroutine never waits for the node: messages for which there is no room are dropped and
-// counted. Received messages are checked for size and room, ordinary ones for their signatures, too, before the loop gets
-// them. The core verifies parts that it has asked for. The mesh keeps some state for each peer with a stream of pubsub,
+// counted. Received messages are checked for size and room before the loop gets them. The core verifies parts that it
+// has asked for. The mesh keeps some state for each peer with a stream of pubsub,
 // and at most 1,024 messages to send.
 package mesh
 
@@ -58,21 +58,19 @@ type extension = partialmessages.PartialMessagesExtension[struct{}]
 
 // Config holds a mesh's settings and the hooks of its node.
 type Config struct {
-	Host        host.Host
-	Topic       string
-	Done        context.Context // ends with the node
-	Log         *slog.Logger
-	Tasks       *tasks.Group
-	Counters    *counters.Counters
-	Inbox       *inbox.Inbox
-	Now         func() time.Duration                                  // returns the time on the core's clock
-	Admit       *admit.Table                                          // delays messages until a peer may cause work
-	Linked      func(peer.ID) bool                                    // reports whether hello was said with the peer
-	Link        func(peer.ID)                                         // makes a link of the connection to the peer
-	Refuse      func(from peer.ID, reason string, err error)          // counts a peer's misbehaviour
-	OpenSample  func(author peer.ID, b []byte) (inbox.Message, error) // verifies an ordinary message
-	MessageRate float64                                               // most bytes a second of ordinary messages
-	Options     []pubsub.Option                                       // options besides the mesh's own
+	Host     host.Host
+	Topic    string
+	Done     context.Context // ends with the node
+	Log      *slog.Logger
+	Tasks    *tasks.Group
+	Counters *counters.Counters
+	Inbox    *inbox.Inbox
+	Now      func() time.Duration                         // returns the time on the core's clock
+	Admit    *admit.Table                                 // delays messages until a peer may cause work
+	Linked   func(peer.ID) bool                           // reports whether hello was said with the peer
+	Link     func(peer.ID)                                // makes a link of the connection to the peer
+	Refuse   func(from peer.ID, reason string, err error) // counts a peer's misbehaviour
+	Options  []pubsub.Option                              // options besides the mesh's own
 }
 
 // Mesh is the node's end of pubsub. Messages to send wait in a queue, from which one goroutine hands them to pubsub's
@@ -85,8 +83,6 @@ type Mesh struct {
 	top    *pubsub.Topic
 	sub    *pubsub.Subscription
 	outbox chan *outgoing
-	// Admits ordinary messages of others; their work is the time that the line takes for them
-	messages *admit.Table
 
 	closing atomic.Bool // no stream is opened any more
 
@@ -107,9 +103,7 @@ const outboxSize = 1024 // most outgoing messages that wait
 
 // New returns a mesh. Messages sent before Start wait until then.
 func New(cfg Config) *Mesh {
-	m := &Mesh{cfg: cfg, outbox: make(chan *outgoing, outboxSize), peers: newPeers()}
-	m.messages = admit.New(1, 1, cfg.Linked)
-	return m
+	return &Mesh{cfg: cfg, outbox: make(chan *outgoing, outboxSize), peers: newPeers()}
 }
 
 // Start joins the topic. Close must follow, also after an error.
@@ -144,9 +138,6 @@ func (m *Mesh) Start() (err error) {
 		return fmt.Errorf("mesh: pubsub: %w", err)
 	}
 	m.ps = ps
-	if err := ps.RegisterTopicValidator(m.cfg.Topic, m.validate); err != nil {
-		return fmt.Errorf("mesh: pubsub: %w", err)
-	}
 	if m.top, err = ps.Join(m.cfg.Topic, pubsub.RequestPartialMessages()); err != nil {
 		return fmt.Errorf("mesh: pubsub: %w", err)
 	}
@@ -246,7 +237,7 @@ func (m *Mesh) End() {
 	}
 }
 
-// read reads ordinary messages from the subscription, so that it does not fill up. validate has handled them already.
+// read reads this node's own ordinary messages from the subscription, so that it does not fill up.
 func (m *Mesh) read() {
 	for {
 		if _, err := m.sub.Next(m.cfg.Done); err != nil {
@@ -381,6 +372,11 @@ func (m *Mesh) inspect(from peer.ID, rpc *pubsub.RPC) error {
 	if subs := rpc.GetSubscriptions(); len(subs) > 0 {
 		m.said(from, subs)
 		m.again(from)
+	}
+	if len(rpc.Publish) > 0 {
+		// Nobody needs ordinary messages of others. Pubsub would verify their signatures, by keys of any kind.
+		rpc.Publish = nil
+		m.cfg.Counters.Drop("messages")
 	}
 	p := rpc.GetPartial()
 	if p == nil {
