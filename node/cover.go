@@ -135,7 +135,7 @@ func (n *Node) confirmAll(ctx context.Context, to claimant, keys [][]byte, claim
 		batch[i] = keys[c.Key]
 	}
 	misses := 0
-	has, _, _ := n.have(ctx, to.record, wire.HaveRequest{Keys: batch, Own: true}, forQuery)
+	has, _, _ := n.have(ctx, to.record, wire.HaveRequest{Keys: batch}, forQuery)
 	for i, h := range has {
 		if c := claimed[i]; h {
 			held = append(held, c.Key)

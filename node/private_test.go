@@ -43,13 +43,20 @@ func TestPrivate(t *testing.T) {
 	if h := held.Header(); h.N != 1 || !held.Contains(a.hasher.Fingerprint(public)) || held.Contains(a.hasher.Fingerprint(private)) {
 		t.Errorf("the summary has %d keys; the public one: %v, the private one: %v", h.N, held.Contains(a.hasher.Fingerprint(public)), held.Contains(a.hasher.Fingerprint(private)))
 	}
-	if got := find(t, a, private, QueryOptions{}); !slices.Equal(got, []peer.ID{b.ID()}) {
+	if got := find(t, a, private, QueryOptions{Private: true}); !slices.Equal(got, []peer.ID{b.ID()}) {
 		t.Errorf("found by a linked peer: %v", got)
+	}
+	for _, n := range []*Node{a, b} {
+		if s := queried(t, n, private, QueryOptions{}); s.Found > 0 || s.Self {
+			t.Errorf("found at %d peers, here %t, by a query that may be for others", s.Found, s.Self)
+		}
 	}
 	if n, err := b.AddPrivate(t.Context(), []byte("later")); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
-	eventually(t, "it finds a later one", func() bool { return slices.Equal(find(t, a, []byte("later"), QueryOptions{}), []peer.ID{b.ID()}) })
+	eventually(t, "it finds a later one", func() bool {
+		return slices.Equal(find(t, a, []byte("later"), QueryOptions{Private: true}), []peer.ID{b.ID()})
+	})
 	if !must(b.Has(private)) || b.Len() != 1 {
 		t.Errorf("has it: %v; %d keys", must(b.Has(private)), b.Len())
 	}
@@ -137,7 +144,7 @@ func TestPrivateByOthers(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			if got := find(t, a, private, QueryOptions{}); !slices.Equal(got, []peer.ID{b.ID()}) {
+			if got := find(t, a, private, QueryOptions{Private: true}); !slices.Equal(got, []peer.ID{b.ID()}) {
 				t.Errorf("its own search finds %v", got)
 			}
 		})

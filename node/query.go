@@ -20,6 +20,7 @@ type QueryOptions struct {
 	Want    int           // holders that are enough, if not All; 0 or less: 1
 	Others  bool          // look for others even if this node holds the key; else a query for one holder ends at once
 	Direct  bool          // nobody forwards the query; it takes a round trip less if nobody has the key
+	Private bool          // private keys, too, here and at peers that name this node; only if nobody but its owner sees the answer
 	Fresh   time.Duration // greatest age of knowledge that replaces a question; 0: 3 s, negative: always ask, as before a fetch from a holder
 	Budget  int           // most requests and answers; 0 or less: 128, or 640 with All, and 256 more for contacts
 	Timeout time.Duration // 0 or less: 10 s; at most the rest of the context's time, and 49 days
@@ -47,7 +48,7 @@ func (n *Node) Query(ctx context.Context, key []byte, o QueryOptions) (*Results,
 	if len(key) < 1 || len(key) > wire.MaxKey {
 		return nil, fmt.Errorf("%w: has %d", ErrKey, len(key))
 	}
-	q := routing.Query{Key: key, Mode: wire.Any, Want: max(1, o.Want), Others: o.Others, Direct: o.Direct, Fresh: o.Fresh, Budget: max(0, o.Budget)}
+	q := routing.Query{Key: key, Mode: wire.Any, Want: max(1, o.Want), Others: o.Others, Direct: o.Direct, Private: o.Private, Fresh: o.Fresh, Budget: max(0, o.Budget)}
 	if o.All {
 		q.Mode = wire.All
 	}
@@ -59,7 +60,7 @@ func (n *Node) Query(ctx context.Context, key []byte, o QueryOptions) (*Results,
 		timeout = min(timeout, time.Until(t))
 	}
 	q.Deadline = n.now() + min(timeout, wire.MaxWithin)
-	holds, err := n.check(key, true)
+	holds, err := n.check(key, o.Private)
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ const (
 // found at once, at the node. While nobody has a key, the node waits for announcements, which come within a second. It
 // asks all other peers after 1, 2, 4, … 16 s, and at once if it does not know all peers of the network. A holder that
 // does not answer delays no other key, unless it has many of them. Keys that no peer can hold, which Query refuses with
-// ErrKey, are not waited for.
+// ErrKey, are not waited for. Private keys count as in a query that asks for them.
 func (n *Node) Watch(ctx context.Context, keys ...[]byte) iter.Seq2[[]byte, peer.AddrInfo] {
 	return func(yield func([]byte, peer.AddrInfo) bool) {
 		w := newWatcher(n, keys)
@@ -70,7 +70,7 @@ type holding struct {
 
 // whoHas returns one peer that has a key.
 func (n *Node) whoHas(ctx context.Context, key []byte, budget int) (p peer.AddrInfo, ok bool) {
-	r, err := n.Query(ctx, key, QueryOptions{Budget: budget})
+	r, err := n.Query(ctx, key, QueryOptions{Budget: budget, Private: true})
 	if err != nil {
 		return peer.AddrInfo{}, false
 	}

@@ -24,6 +24,7 @@ type Query struct {
 	Want     int           // Any: providers wanted; 0: 1. All: ignored
 	Others   bool          // look for others though this node holds the key
 	Direct   bool          // this node alone asks: nobody forwards the query
+	Private  bool          // ask for private keys, too: the answer is for this node's owner alone
 	Budget   int           // most messages, forwarding included; 0: Config.BudgetAny or BudgetAll, and BudgetContacts
 	Fresh    time.Duration // greatest age of knowledge that replaces a question; 0: [Config.Fresh]. Below 0: none does
 	Deadline time.Duration // instant on the core's clock; 0: [Config.Timeout] from now

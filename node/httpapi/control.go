@@ -411,5 +411,6 @@ func findOptions(r *http.Request) (key []byte, o node.QueryOptions, wait time.Du
 	o.Timeout, errs[2] = durationParameter(r, "timeout_ms")
 	o.All, errs[3] = yesOrNo(r.Form, "all")
 	wait, errs[4] = durationParameter(r, "wait_ms")
+	o.Private = true // the control socket is the owner's
 	return key, o, wait, cmp.Or(errs[:]...)
 }
