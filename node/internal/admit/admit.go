@@ -41,6 +41,7 @@ type Table struct {
 	linked func(peer.ID) bool
 	start  time.Time
 	long   *admission.Slots // places for long messages, shared by links and strangers
+	host   network.Network  // that of the door; nil: none
 
 	mu   sync.Mutex // guards the gate's work
 	gate *admission.Gate

@@ -25,7 +25,7 @@ import (
 )
 
 // Door is a resource manager through which inbound connections come to a node's host. Their networks pay for the
-// dearest handshake before it begins. What the handshake did not cost comes back once the connection is known: see
+// dearest handshake before it begins, and their peers for each stream that they open. What the handshake did not cost comes back once the connection is known: see
 // [Table.Bill]. Each connection has a place, half-open ones too. When all are taken, the longest unused one gives way to
 // a network that has fewer, unless its peer is linked.
 type Door struct {
@@ -51,6 +51,7 @@ func (t *Table) Guard(n network.Network) (end func()) {
 	if !ok {
 		return func() {}
 	}
+	t.host = n
 	d.table.Store(t)
 	return func() { d.table.CompareAndSwap(t, nil) }
 }
@@ -91,6 +92,21 @@ func (d *Door) OpenConnection(dir network.Direction, fd bool, a multiaddr.Multia
 		d.pace()
 	}
 	return c, nil
+}
+
+// OpenStream has a peer pay for a stream before its protocol is negotiated, whatever the protocol and the transport. While
+// the peer cannot pay, the connection's next streams wait, too.
+func (d *Door) OpenStream(p peer.ID, dir network.Direction) (network.StreamManagementScope, error) {
+	if t := d.table.Load(); t != nil && dir == network.DirInbound {
+		pays := t.Peer(t.host, p)
+		for wait := pays.ask(Begin); wait > 0 && d.table.Load() == t; wait = pays.ask(Begin) {
+			time.Sleep(wait)
+			if len(t.host.ConnsToPeer(p)) == 0 {
+				return nil, errCrowded
+			}
+		}
+	}
+	return d.ResourceManager.OpenStream(p, dir)
 }
 
 // pace waits until the handshakes that began before have had their time of the processors. Without it, a network begins

@@ -18,10 +18,12 @@ import (
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
 	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
 	"github.com/libp2p/go-libp2p/p2p/security/noise"
 	libp2ptls "github.com/libp2p/go-libp2p/p2p/security/tls"
 	"github.com/multiformats/go-multiaddr"
+	msmux "github.com/multiformats/go-multistream"
 )
 
 // open opens an inbound connection of a /24 of a /16.
@@ -250,6 +252,44 @@ func TestUsualHandshakes(t *testing.T) {
 		if usualTLS(s) {
 			t.Errorf("%s is usual", name)
 		}
+	}
+}
+
+// TestStreamsPay: a peer without credit opens no stream, of whatever protocol, by each transport. Its streams wait, and
+// end with its connection.
+func TestStreamsPay(t *testing.T) {
+	d, _ := guarded(1)
+	h := hostOf(t, libp2p.ResourceManager(d), libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0", "/ip4/127.0.0.1/udp/0/quic-v1"))
+	opened := make(chan network.Stream, 100)
+	h.SetStreamHandler("/any", func(s network.Stream) { opened <- s })
+	for _, a := range h.Addrs() {
+		d.table.Store(nil)
+		from := hostOf(t, libp2p.NoListenAddrs)
+		if err := from.Connect(t.Context(), peer.AddrInfo{ID: h.ID(), Addrs: []multiaddr.Multiaddr{a}}); err != nil {
+			t.Fatal(err)
+		}
+		open := func() {
+			if s, err := from.Network().NewStream(t.Context(), h.ID()); err == nil {
+				_ = msmux.SelectProtoOrFail[protocol.ID]("/any", s)
+			}
+		}
+		open()
+		<-opened
+		table := poor().t
+		for table.Peer(h.Network(), from.ID()).Pay(time.Second) {
+			time.Sleep(time.Millisecond)
+		}
+		end := table.Guard(h.Network())
+		for range 10 {
+			go open()
+		}
+		select {
+		case <-opened:
+			t.Errorf("%v: a stream is opened without credit", a)
+		case <-time.After(300 * time.Millisecond):
+		}
+		_ = from.Close()
+		end()
 	}
 }
 

@@ -119,13 +119,7 @@ const (
 )
 
 // came adds the price of a frame without its body.
-func (b *billed) came(_, flags byte, stream, _ uint32) {
-	price := Frame
-	if flags&synFlag != 0 && b.opens(stream) {
-		price += Begin
-	}
-	b.owes(stream, price, &b.freeFrames)
-}
+func (b *billed) came(_, _ byte, stream, _ uint32) { b.owes(stream, Frame, &b.freeFrames) }
 
 // opens reports whether a frame belongs to a stream that the other end opens, or to none.
 func (b *billed) opens(stream uint32) bool { return stream == 0 || stream&1 == b.theirs }
