@@ -57,6 +57,9 @@ func (l *loop) confirmAll(p peer.ID, batch []event.Ask) {
 		ctx, cancel := context.WithTimeout(l.n.ctx, queryTime)
 		defer cancel()
 		has, rtt, err := l.n.have(ctx, batch[0].To, q, e)
+		if slices.Contains(has, true) {
+			l.n.verifyOutside(batch[0].To) // for found
+		}
 		l.n.in.Result(l.n.ctx, confirmed{p, begun, batch, has, rtt, haveBytes(q), err})
 	})
 }

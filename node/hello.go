@@ -260,6 +260,14 @@ func (n *Node) verifyOutside(records ...wire.Record) {
 	}
 }
 
+// openOutside verifies the headers and the records of parts outside the loop, as verifyOutside does.
+func (n *Node) openOutside(all ...wire.Parts) {
+	for _, p := range all {
+		_, _ = n.cfg.headers.Header(p.Envelope)
+		n.verifyOutside(wire.Record{Envelope: p.Record})
+	}
+}
+
 // refuseHello answers the hello of a peer for whose link there is no room. Of the records in the hello it uses only the
 // peer's own.
 func (n *Node) refuseHello(s *streams.Stream, h wire.Hello) error {

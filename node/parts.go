@@ -35,7 +35,7 @@ func (n *Node) fetch(from wire.Record, req wire.PartsRequest) (p wire.Parts, siz
 		p, size, err = answerOn(n, s, PartsID, wire.MaxParts, streams.TransferTime, parse)
 		return err
 	})
-	_, _ = n.cfg.headers.Header(p.Envelope) // is remembered for the loop
+	n.openOutside(p)
 	if err == nil && p.Refused {
 		err = errRefused
 	}

@@ -30,16 +30,11 @@ func (n *Node) receiveNames(s *streams.Stream, id protocol.ID) (names wire.Names
 	for i := range names.Peers {
 		n.verifyOutside(names.Peers[i].Record)
 	}
-	for _, p := range names.Introductions {
-		_, _ = n.cfg.headers.Header(p.Envelope)
-	}
+	n.openOutside(names.Introductions...)
 	return names, err
 }
 
 func (n *Node) servePeers(s *streams.Stream, q wire.Inquiry) error {
-	for _, own := range q.Own {
-		_, _ = n.cfg.headers.Header(own.Envelope) // outside the loop, which then finds it in the cache
-		_, _ = n.cfg.headers.Record(own.Record)
-	}
+	n.openOutside(q.Own...)
 	return n.relay(s, asked{question: q}, 1, streams.TransferTime)
 }

@@ -4,19 +4,23 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"io"
 	"net"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/node/internal/limits"
 	"github.com/venn-p2p/venn/node/internal/mesh"
 	"github.com/venn-p2p/venn/node/signed"
+	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -139,6 +143,21 @@ func TestDialable(t *testing.T) {
 	}
 }
 
+// openedOutside waits until a number of signatures are verified by what begin begins, while the loop stands still.
+func openedOutside(t *testing.T, n *Node, signatures int, begin func(*loop)) {
+	t.Helper()
+	look(t, n, func(l *loop) {
+		before := n.cfg.headers.Verified()
+		begin(l)
+		for end := time.Now().Add(time.Minute); n.cfg.headers.Verified() < before+signatures; time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Errorf("%d opened outside the loop, want %d", n.cfg.headers.Verified()-before, signatures)
+				return
+			}
+		}
+	})
+}
+
 // TestHellosAreOpenedOutside: the signatures of the records in a hello are verified while the loop does something else.
 func TestHellosAreOpenedOutside(t *testing.T) {
 	n := newNode(t)
@@ -147,22 +166,49 @@ func TestHellosAreOpenedOutside(t *testing.T) {
 	for range 16 {
 		h.Records = append(h.Records, newStranger(t).record(t, 1))
 	}
-	before, said := n.cfg.headers.Verified(), make(chan error, 1)
-	look(t, n, func(*loop) { // the loop stands still meanwhile
+	said := make(chan error, 1)
+	openedOutside(t, n, 16, func(*loop) {
 		go func() {
 			_, err := r.exchange(n, HelloID, frame(h.Append(nil)))
 			said <- err
 		}()
-		for end := time.Now().Add(time.Minute); n.cfg.headers.Verified() < before+16; time.Sleep(time.Millisecond) {
-			if time.Now().After(end) {
-				t.Errorf("%d opened outside the loop, want 16", n.cfg.headers.Verified()-before)
-				return
-			}
-		}
 	})
 	if err := <-said; err != nil {
 		t.Error(err)
 	}
+}
+
+// TestAnswersAreOpenedOutside: so are the headers and records of the summaries that peers give in answer to an inquiry or a
+// request for parts, and the record of a holder.
+func TestAnswersAreOpenedOutside(t *testing.T) {
+	n := newNode(t)
+	r, names, holder := newRaw(t, n), wire.Names{}, newStranger(t)
+	first := func(keys int) wire.Parts {
+		o := newOrigin(t, "o", keys)
+		it := o.item()
+		it.Have, it.Want = 0, 1
+		return *o.parts(t, it)
+	}
+	for range 8 {
+		names.Introductions = append(names.Introductions, first(10))
+	}
+	answers := func(id protocol.ID, a wire.Message) {
+		r.h.SetStreamHandler(wire.ProtocolIn("venn", id), func(s network.Stream) {
+			_, _ = io.CopyN(io.Discard, s, 1)
+			_ = wire.WriteFrame(s, a.Append(nil))
+			_ = s.CloseWrite()
+		})
+	}
+	answers(PeersID, names)
+	answers(PartsID, first(20))
+	answers(HaveID, wire.HaveAnswer{true})
+	to := wire.Record{Peer: wire.PeerID(r.h.ID())}
+	openedOutside(t, n, 16, func(*loop) { go func() { _, _ = n.inquire(to, wire.Inquiry{Near: true}) }() })
+	openedOutside(t, n, 2, func(*loop) { go func() { _, _, _ = n.fetch(to, wire.PartsRequest{End: 1}) }() })
+	openedOutside(t, n, 1, func(l *loop) {
+		at := event.Ask{To: wire.Record{Peer: to.Peer, Envelope: holder.record(t, 1).Envelope}, Question: wire.HaveRequest{Keys: [][]byte{{1}}}}
+		l.confirmAll(r.h.ID(), []event.Ask{at})
+	})
 }
 
 // TestHeadersInTheLoop: the loop verifies the header and the record of parts that it has asked for, nothing of others. A
