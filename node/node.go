@@ -282,6 +282,7 @@ func (n *Node) newMesh() *mesh.Mesh {
 		Now:      n.now,
 		Admit:    n.streams.Admit,
 		Linked:   n.links.Linked,
+		Barred:   n.barred,
 		Link:     n.grafted,
 		Refuse:   n.offended,
 		Options:  n.cfg.pubsub,

@@ -145,9 +145,13 @@ func (n *Node) own(id string) bool {
 	return strings.HasPrefix(id, "/venn/") || n.guests.has(protocol.ID(id))
 }
 
-// foreign reports whether somebody besides the node, its pubsub and its guests uses the connections with a peer.
+// foreign reports whether somebody besides the node, its pubsub and its guests uses the connections with a peer. An
+// offender keeps no connection by streams that it has opened.
 func (n *Node) foreign(p peer.ID) bool {
-	return links.Foreign(n.host, p, Topic(n.cfg.seed.Network), n.own)
+	offender := n.counters.Bad(p, time.Now())
+	return links.Foreign(n.host, p, Topic(n.cfg.seed.Network), func(s network.Stream) bool {
+		return n.own(string(s.Protocol())) || offender && s.Stat().Direction == network.DirInbound
+	})
 }
 
 // use records that a stream with a peer is open, until the returned function is called.
@@ -264,7 +268,7 @@ type dialed struct {
 
 // grafted makes room for a link with a peer that has grafted this node. The loop makes the link.
 func (n *Node) grafted(p peer.ID) {
-	if !n.barred(p) { // the loop makes no link with a barred peer
+	if !n.barred(p) && !n.ofOtherNetwork(p) { // the loop makes no link with them
 		n.admit(p, false, n.in.LinkDropped)
 	}
 }

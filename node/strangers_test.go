@@ -14,6 +14,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/libp2p/go-libp2p/p2p/protocol/ping"
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/venn-p2p/venn/node/core"
@@ -263,13 +264,17 @@ func TestOffender(t *testing.T) {
 	}
 }
 
-// TestMalformedRPCs: a peer that goes on sending what is no RPC to pubsub is barred, as on other streams.
+// TestMalformedRPCs: a peer that goes on sending what is no RPC to pubsub is barred, as on other streams. Its connection is
+// closed, though it has a stream of another protocol open.
 func TestMalformedRPCs(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
 	add(t, n, []byte("k"))
 	r := newRaw(t, n)
 	garbage := frame(bytes.Repeat([]byte{0xff}, 50))
+	if _, err := must(r.h.NewStream(t.Context(), n.ID(), ping.ID)).Write(make([]byte, 32)); err != nil {
+		t.Fatal(err)
+	}
 	eventually(t, "it is barred", func() bool {
 		if n.barred(r.h.ID()) {
 			return true

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 )
 
@@ -37,10 +38,9 @@ func Release(h host.Host, p peer.ID) {
 }
 
 // Foreign reports whether anything besides the node and its pubsub uses the connections with p. The signs are a
-// protection, a tag, or a stream of another protocol. topic is the topic of the node's pubsub; own reports whether a
-// protocol is the node's. The caller must have removed the node's own protection of p. Identify's streams are no sign:
+// protection, a tag, or a stream that is not the node's own. topic is the topic of the node's pubsub. The caller must have removed the node's own protection of p. Identify's streams are no sign:
 // every connection has them, and on a slow line or a busy machine they come late.
-func Foreign(h host.Host, p peer.ID, topic string, own func(protocol string) bool) bool {
+func Foreign(h host.Host, p peer.ID, topic string, own func(network.Stream) bool) bool {
 	if protected(h, p, topic) {
 		return true
 	}
@@ -53,7 +53,7 @@ func Foreign(h host.Host, p peer.ID, topic string, own func(protocol string) boo
 	}
 	for _, c := range h.Network().ConnsToPeer(p) {
 		for _, s := range c.GetStreams() {
-			if id := string(s.Protocol()); !own(id) && !strings.HasPrefix(id, identify) {
+			if !own(s) && !strings.HasPrefix(string(s.Protocol()), identify) {
 				return true
 			}
 		}

@@ -19,7 +19,7 @@ import (
 
 // newMesh returns a mesh that is not started, and a function that says what is sent to the peers whose turn it is.
 func newMesh() (m *Mesh, sent func(subscribed bool) []string) {
-	m = New(Config{Topic: "topic", Counters: counters.New(20), Inbox: inbox.New(), Link: func(peer.ID) {}, Admit: table(1, true)})
+	m = New(Config{Topic: "topic", Counters: counters.New(20), Inbox: inbox.New(), Link: func(peer.ID) {}, Barred: nobody, Admit: table(1, true)})
 	return m, func(subscribed bool) (sent []string) {
 		for {
 			select {

@@ -60,7 +60,7 @@ func started(t *testing.T, h host.Host) *Mesh {
 		Host: h, Topic: "topic", Done: ctx, Log: slog.New(slog.DiscardHandler), Tasks: &running,
 		Counters: counters.New(20), Inbox: inbox.New(),
 		Now: func() time.Duration { return 0 }, Linked: func(peer.ID) bool { return false }, Link: func(peer.ID) {},
-		Refuse: func(peer.ID, string, error) {}, Admit: table(1, true),
+		Refuse: func(peer.ID, string, error) {}, Barred: nobody, Admit: table(1, true),
 	})
 	t.Cleanup(func() {
 		m.Close()
@@ -203,3 +203,6 @@ func (at) RemoteMultiaddr() multiaddr.Multiaddr { return multiaddr.StringCast("/
 
 // payer is who causes what comes on a connection.
 func payer(work float64) *admit.Stream { return table(work, true).Of(at{}) }
+
+// nobody is barred.
+func nobody(peer.ID) bool { return false }

@@ -68,6 +68,7 @@ type Config struct {
 	Now      func() time.Duration                         // returns the time on the core's clock
 	Admit    *admit.Table                                 // delays messages until a peer may cause work
 	Linked   func(peer.ID) bool                           // reports whether hello was said with the peer
+	Barred   func(peer.ID) bool                           // reports whether a peer is not served
 	Link     func(peer.ID)                                // makes a link of the connection to the peer
 	Refuse   func(from peer.ID, reason string, err error) // counts a peer's misbehaviour
 	Options  []pubsub.Option                              // options besides the mesh's own

@@ -211,10 +211,13 @@ func (s *rpcStream) inserted(b []byte) (k int) {
 	return k
 }
 
-// errNoLink means that a peer without a link sent a long RPC.
-var errNoLink = errors.New("mesh: long RPC without a link")
+var (
+	errNoLink = errors.New("mesh: long RPC without a link")
+	errBarred = errors.New("mesh: RPC of a barred peer")
+)
 
-// Read refuses an RPC that is over the limit as soon as its length is known, before pubsub allocates memory for it.
+// Read refuses an RPC that is over the limit as soon as its length is known, before pubsub allocates memory for it. It
+// reads nothing of barred peers.
 // While the peer may not cause more work, Read waits.
 func (s *rpcStream) Read(b []byte) (int, error) {
 	if k := s.inserted(b); k > 0 {
@@ -234,6 +237,9 @@ func (s *rpcStream) Read(b []byte) (int, error) {
 	}
 	s.begun.Store(s.begun.Load() || k > 0)
 	switch {
+	case s.m.cfg.Barred(peer.ID(s.pays.Who().Peer)):
+		s.over.Store(true)
+		return 0, errBarred
 	case !fits && s.frames.length <= maxRPC: // a link may just have ended
 		s.m.cfg.Counters.Drop("rpcs")
 		s.over.Store(true)
