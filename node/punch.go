@@ -4,10 +4,29 @@ import (
 	"slices"
 	"time"
 
+	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/event"
 	"github.com/libp2p/go-libp2p/core/network"
+	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/p2p/protocol/holepunch"
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/venn-p2p/venn/node/internal/limits"
 )
+
+// HolePunching is libp2p.EnableHolePunching for hosts of nodes. Of the addresses that the other end of a relayed
+// connection names, the host dials only as many as of a record, and only those by IP. libp2p alone dials all of them.
+var HolePunching = libp2p.EnableHolePunching(holepunch.WithAddrFilter(few{}))
+
+// few filters the addresses of other ends to which holes are punched.
+type few struct{}
+
+func (few) FilterLocal(_ peer.ID, own []ma.Multiaddr) []ma.Multiaddr { return own }
+
+func (few) FilterRemote(_ peer.ID, theirs []ma.Multiaddr) []ma.Multiaddr {
+	theirs = byIP(theirs)
+	return theirs[:min(len(theirs), limits.Limits{}.Defaulted().Addrs)]
+}
 
 // punchAfter is the time in which other ends learn, by identify, that the host takes part in hole punching.
 const punchAfter = time.Second

@@ -269,7 +269,7 @@ func (d *daemon) openNode(ctx context.Context) (err error) {
 		return err
 	}
 	d.onClose(d.node.Close)
-	d.serving = newServing(d.host, func() []string { return servedBy(d.repo, d.cfg.Content.ServedBy) })
+	d.serving = newServing(d.node.Host(), func() []string { return servedBy(d.repo, d.cfg.Content.ServedBy) })
 	d.onClose(d.serving.close)
 	if d.cfg.Discovery.MDNS {
 		local := mdns.NewMdnsService(d.host, serviceName(d.cfg.Network.Name), found{d.node})

@@ -115,7 +115,7 @@ func (d *daemon) reachability() (opts []libp2p.Option, err error) {
 		opts = append(opts, libp2p.NATPortMap())
 	}
 	if nat.HolePunching {
-		opts = append(opts, libp2p.EnableHolePunching())
+		opts = append(opts, node.HolePunching)
 	}
 	if nat.RelayService {
 		opts = append(opts, libp2p.EnableRelayService())
