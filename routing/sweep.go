@@ -3,13 +3,14 @@ package routing
 import (
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing/match"
 )
 
 // outdated is the age of knowledge from which a query asks a linked peer although it has found holders: the peer
 // announced changes not known here, or holds keys that no summary shows. Other peers have nothing new to tell.
-const outdated = time.Hour
+const outdated = agenda.Longest
 
 // sweep asks linked peers for a key that our knowledge of them does not show, if the budget suffices for all of them.
 // While no holder is found, these are all peers whose knowledge is not fresh; otherwise only peers whose knowledge is

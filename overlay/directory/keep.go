@@ -13,7 +13,7 @@ import (
 const (
 	RangeShare   = 0.72
 	SimilarShare = 0.22
-	UsefulShare  = 0.06
+	UsefulShare  = 1 - RangeShare - SimilarShare
 )
 
 // Candidate is an origin that Keep chooses among.

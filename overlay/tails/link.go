@@ -3,7 +3,6 @@ package tails
 import (
 	"cmp"
 	"maps"
-	"math"
 	"slices"
 	"time"
 
@@ -94,9 +93,6 @@ func (m *Machine) link(p wire.PeerID) *link {
 	return nil
 }
 
-// never is later than anything.
-const never = time.Duration(math.MaxInt64)
-
 // tellAfter is the least time between two announcements of one origin's state to a link.
 const tellAfter = agenda.Brief
 
@@ -179,7 +175,7 @@ func (m *Machine) ripe(l *link) bool {
 	if m.now < l.soonest {
 		return false
 	}
-	l.soonest = never
+	l.soonest = agenda.Never
 	for _, d := range l.due {
 		l.soonest = min(l.soonest, d.ripe())
 	}

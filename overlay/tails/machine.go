@@ -56,7 +56,7 @@ type Limits struct {
 
 const (
 	// tickEvery is the least time between two rounds, in which messages due to links are sent.
-	tickEvery = 100 * time.Millisecond
+	tickEvery = agenda.Tick / 2
 	// overheadBytes is the least number of bytes of headers below the stream that a message costs a line.
 	overheadBytes = 40
 )
@@ -183,7 +183,7 @@ func (m *Machine) opened(p wire.PeerID) {
 	}
 	l.pulse.Begin(-agenda.Lately, agenda.Lately, mostPulse)
 	l.lot = lot(p, m.self, 0)
-	l.wrote, l.soonest = -maxLag*paceLags, never
+	l.wrote, l.soonest = -maxLag*paceLags, agenda.Never
 	m.links = slices.Insert(m.links, at, l)
 	for i := range m.origins {
 		o := &m.origins[i]

@@ -7,18 +7,16 @@ import (
 	"github.com/venn-p2p/venn/overlay/agenda"
 )
 
-// A tail is paid for with linkBytes of its owner's line for each link, or with originBytes for each origin, whichever
-// is more. A tail takes some 130 bytes of a line. So tails of a line's owner take up to a third of its budget, and
-// tails of all origins up to twice the budget: a line that cannot carry all tails gets fewer, of more changes.
-const (
-	linkBytes   = 390
-	originBytes = 65
-)
+// tailBytes is the number of bytes that a tail takes of a line, roughly. A tail is paid for with three times as much of
+// its owner's line for each link, or with half as much for each origin, whichever is more. So tails of a line's owner
+// take up to a third of its budget, and tails of all origins up to twice the budget: a line that cannot carry all tails
+// gets fewer, of more changes.
+const tailBytes = 130
 
 // Pause returns the time that an origin waits after a tail. line is the rate of its line for summaries, in bytes a
 // second. The line must carry tails of all other origins as often as their lines must carry tails of this one.
 func Pause(line float64, links, origins int) time.Duration {
-	return time.Duration(float64(max(linkBytes*links, originBytes*origins)) / line * float64(time.Second))
+	return time.Duration(float64(max(3*tailBytes*links, tailBytes/2*origins)) / line * float64(time.Second))
 }
 
 const (

@@ -1,9 +1,9 @@
 package tails
 
 import (
-	"math"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -35,7 +35,7 @@ func (m *Machine) Left(p wire.PeerID) bool {
 }
 
 // Behind is the age of the knowledge of a peer that is known to hold something else by now.
-const Behind = time.Duration(math.MaxInt64)
+const Behind = agenda.Never
 
 // Fresh returns the age of the knowledge of a linked peer's keys: the peer announced its state that long ago, and we
 // hold that state. It returns [Behind] if the peer has announced a later state, or holds keys that no summary shows. ok

@@ -34,9 +34,9 @@ const (
 	MaxHops          = math.MaxUint8                     // most times that a query is forwarded
 	MaxWithin        = math.MaxUint32 * time.Millisecond // most time that a query may have left
 
-	MaxPart       = math.MaxUint16 // highest number of a part, and most parts of a summary
-	MaxJoinBits   = 1 << 28        // most bits of a filter, whatever sizes the sources claim for their sets
-	MaxJoinFilter = 40 << 20       // most bytes of a filter's message: the filter's bits, and what the coding may add
+	MaxPart       = math.MaxUint16       // highest number of a part, and most parts of a summary
+	MaxJoinBits   = 1 << 28              // most bits of a filter, whatever sizes the sources claim for their sets
+	MaxJoinFilter = 5 * MaxJoinBits / 32 // most bytes of a filter's message: the filter's bits, and what the coding may add
 
 	groupBytes = len(group.ID{})
 	givenBytes = groupBytes + 2 // bytes of a Given
