@@ -142,6 +142,24 @@ func TestPartedNetwork(t *testing.T) {
 	}
 }
 
+// TestUnheardNeed ends the link between an origin and a peer, and loses the peer's word of it: its other links go on to
+// believe that the origin sends it each tail. It hears of later tails by their rumours.
+func TestUnheardNeed(t *testing.T) {
+	n := acquainted(t, "a b c", "a-b b-c a-c")
+	a, b := n.peers["a"], n.peers["b"]
+	a.change(fps(0, 1), nil)
+	n.run(5 * time.Second)
+	n.lose = func(from, _ wire.PeerID) bool { return from == "b" }
+	n.unlink("a", "b")
+	n.run(n.now + time.Second)
+	n.lose = nil
+	a.change(fps(1, 1), nil)
+	n.run(n.now + 5*time.Second)
+	if got, _, _ := b.machine.State("a"); got != 2 {
+		t.Errorf("b knows state %d of a, which is at 2", got)
+	}
+}
+
 // TestDeadFeeder lets a feeder fall silent, its links staying up: another feeds in its place before long.
 func TestDeadFeeder(t *testing.T) {
 	n := acquainted(t, "a b c d", "a-b a-c b-d c-d")

@@ -10,7 +10,8 @@
 // for each origin, as in Plumtree (Leitão, Pereira, Rodrigues: "Epidemic Broadcast Trees", 2007). Links send a peer
 // that is not fed yet the number of a new state, once, in some 13 bytes. The peer asks the best link that holds more.
 //
-// Every two seconds a peer sends one link, in turn, a rumour: the origins that have advanced. Rumours reveal a branch
+// Every two seconds a peer sends one link, in turn, a rumour: the origins that have advanced, those that it is linked
+// with as well, because word that a link has ended may be lost. Rumours reveal a branch
 // that is dead, late or a circle. The time that a feeder may be late follows from earlier times, by the estimator of
 // TCP's retransmission timer. A feeder that is later gives way to a link that claims to hold more.
 //

@@ -475,10 +475,10 @@ func (m *Machine) advanced(o *origin, from wire.PeerID) {
 		case pos.epoch == o.epoch && pos.number >= o.number():
 		case o == &m.own:
 			l.enqueue(o.tag, push, m.now)
-		case l.peer == o.peer || l.peer == o.feeder || pos.direct: // it has the tail from elsewhere
+		case l.peer == o.peer || l.peer == o.feeder: // we have it from there
 		case pos.wants:
 			l.enqueue(o.tag, push, m.now+m.relay(l.peer))
-		case !moved && (pos.fed || pos.epoch == o.epoch && pos.told > 0): // a peer that needs more than a rumour has asked for it since
+		case pos.direct || !moved && (pos.fed || pos.epoch == o.epoch && pos.told > 0): // it has the tail from elsewhere
 			l.rumours[o.tag] = true
 		default:
 			l.enqueue(o.tag, tell, m.now+m.waitFor(o, l.peer))
