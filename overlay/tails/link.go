@@ -47,8 +47,7 @@ type position struct {
 	told   time.Duration // when our position was last sent to it
 	gone   time.Duration // when it last said that it cannot reach the origin; 0: it did not, or took that back
 	number uint32
-	direct bool // it is linked with the origin
-	fed    bool // another peer feeds it
+	fed    bool // it is linked with the origin, or another peer feeds it
 	wants  bool // we feed it
 	knows  bool // it knows that we need no word from it
 }

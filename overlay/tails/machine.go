@@ -220,7 +220,7 @@ func (m *Machine) lost(p wire.PeerID) {
 		}
 		pos.told, pos.knows = 0, false
 		l.know(tag, pos)
-		if o := m.tagged(tag); l.feeds[tag] || o != nil && o.number() > 0 && !pos.direct && !pos.fed {
+		if o := m.tagged(tag); l.feeds[tag] || o != nil && o.number() > 0 && !pos.fed {
 			l.enqueue(tag, ask, l.again)
 		}
 	}
@@ -397,7 +397,7 @@ func (m *Machine) about(l *link, o *origin, it wire.TailItem, sure, opened bool)
 		pos.number = 0
 	}
 	if len(it.Tails) == 0 {
-		pos.direct, pos.fed, pos.wants = it.Direct, it.Fed, it.Wants
+		pos.fed, pos.wants = it.Direct || it.Fed, it.Wants
 	}
 	l.know(o.tag, pos)
 	if o == &m.own {
@@ -478,7 +478,7 @@ func (m *Machine) advanced(o *origin, from wire.PeerID) {
 		case l.peer == o.peer || l.peer == o.feeder: // we have it from there
 		case pos.wants:
 			l.enqueue(o.tag, push, m.now+m.relay(l.peer))
-		case pos.direct || !moved && (pos.fed || pos.epoch == o.epoch && pos.told > 0): // it has the tail from elsewhere
+		case !moved && (pos.fed || pos.epoch == o.epoch && pos.told > 0): // a peer that needs more than a rumour has asked for it since
 			l.rumours[o.tag] = true
 		default:
 			l.enqueue(o.tag, tell, m.now+m.waitFor(o, l.peer))
