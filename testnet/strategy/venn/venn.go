@@ -237,7 +237,7 @@ func (v *node) step(now time.Duration, in event.Input) {
 func (v *node) start(now time.Duration, q strategy.Query) {
 	id := routing.QueryID(q.ID)
 	v.queries[id] = query{id: q.ID}
-	start := routing.Start{Query: routing.Query{ID: id, Key: q.Key.AppendBinary(nil), Mode: wire.Any, Deadline: q.Deadline}}
+	start := routing.Start{Query: routing.Query{ID: id, Key: q.Key.AppendBinary(nil), Mode: wire.Any, Private: true, Deadline: q.Deadline}}
 	if q.All {
 		start.Query.Mode = wire.All
 	}
