@@ -247,8 +247,9 @@ func (o *Overlay) onCatalogue(now time.Duration, in event.CatalogueReceived) {
 
 // onParts has the directory verify and keep a run or a delta that came. The exchange learns the outcome.
 func (o *Overlay) onParts(now time.Duration, in event.PartsReceived) {
-	o.exchange.Arrived(now, in, o.directory.Foreign(in.Group.OriginTag()))
-	a, ok := o.admit(now, in)
+	of := o.directory.Foreign(in.Group.OriginTag())
+	o.exchange.Arrived(now, in, of)
+	a, ok := o.exchange.Admit(in, of)
 	if !ok {
 		return
 	}
@@ -258,23 +259,6 @@ func (o *Overlay) onParts(now time.Duration, in event.PartsReceived) {
 		o.effects.Emit(*r.Learned)
 	}
 	o.exchange.Took(now, a, r)
-}
-
-// admit reports whether a run or a delta that came is to be verified and kept.
-func (o *Overlay) admit(now time.Duration, in event.PartsReceived) (a exchange.Arrival, ok bool) {
-	tag := in.Group.OriginTag()
-	if in.Transport != event.Message {
-		return o.exchange.Admit(in, o.directory.Foreign(tag))
-	}
-	if !o.directory.IsLinked(in.From) {
-		return a, false
-	}
-	e := o.directory.Add(now, in.From, tag)
-	o.pass()
-	if e == nil || e.Index() < o.directory.Owns() {
-		return a, false
-	}
-	return o.exchange.AdmitMessage(in, e), true
 }
 
 // tick does what is due, at most every tickEvery.

@@ -10,6 +10,4 @@ const (
 	Pubsub Transport = iota
 	// Direct is a stream for these parts alone, opened by the peer that asked for them.
 	Direct
-	// Message is an ordinary pubsub message by which the origin published its first part, unasked.
-	Message
 )

@@ -22,9 +22,9 @@ func TestRemovedWhileWaiting(t *testing.T) {
 	w := many(3)
 	e := w.d.Entry(2)
 	in := event.PartsReceived{
-		From: "link", Transport: event.Message, Group: group.New(e.Tag(), summary.Epoch{Generation: 1}),
+		From: "link", Transport: event.Direct, Group: group.New(e.Tag(), summary.Epoch{Generation: 1}),
 	}
-	a := w.x.AdmitMessage(in, e)
+	a, _ := w.x.Admit(in, e)
 	w.x.requests = append(w.x.requests, &request{in: event.Asked{From: "other", Request: 7}, q: wire.PartsRequest{End: 1}, of: e, until: time.Hour, slot: w.x.served.Take(admission.Principal{}, nil)})
 	w.d.Remove(2)
 	w.pass()

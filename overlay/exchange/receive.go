@@ -54,20 +54,10 @@ func (x *Exchange) Admit(in event.PartsReceived, of *directory.Entry) (a Arrival
 	if e == nil { // the entry was removed while its parts were fetched
 		return a, false
 	}
-	return x.admit(a, e), true
-}
-
-// AdmitMessage admits parts that came as an ordinary message, which nobody needs to ask for.
-func (x *Exchange) AdmitMessage(in event.PartsReceived, of *directory.Entry) Arrival {
-	return x.admit(Arrival{in: in, of: of}, &x.origins[of.Index()])
-}
-
-func (x *Exchange) admit(a Arrival, e *origin) Arrival {
-	a.mine, a.first = e.answers(a.in), e.Held() == nil
-	if a.mine {
+	if a.mine, a.first = e.answers(in), e.Held() == nil; a.mine {
 		x.release(e) // the bytes that came are counted already
 	}
-	return a
+	return a, true
 }
 
 // answers reports whether a run or a delta answers the outstanding ask.
@@ -99,9 +89,6 @@ func (x *Exchange) Took(now time.Duration, a Arrival, r directory.Result) {
 	}
 	if r.Applied {
 		e.deltaBytes = max(a.in.Bytes, 1)
-	}
-	if a.in.Transport == event.Message {
-		l = nil // the peer that passed it on need not hold it
 	}
 	x.judge(now, l, e, a, r)
 	if r.Learned != nil && l != nil {

@@ -253,7 +253,7 @@ func (c *Chaos) catalogue(p wire.PeerID) event.Input {
 func (c *Chaos) parts(p wire.PeerID) event.Input {
 	o := c.Origin()
 	in := o.Sent(p, c.n(o.Parts()), o.Parts())
-	in.Transport = []event.Transport{event.Pubsub, event.Direct, event.Message}[c.n(3)]
+	in.Transport = []event.Transport{event.Pubsub, event.Direct}[c.n(2)]
 	switch c.n(12) {
 	case 0:
 		in.Run.Parts = append([][]byte{bytes.Clone(in.Run.Parts[0])}, in.Run.Parts[1:]...)
