@@ -50,12 +50,7 @@ func label(names ...string) []string { return names }
 
 var figures = []figure{
 	{gauge, "venn_keys", "Keys held.", nil, func(n *Node, _ *snapshot) values { return one(n.Len()) }},
-	{gauge, "venn_fault", "1 while the key store fails, else 0.", nil, func(n *Node, _ *snapshot) values {
-		if n.fault() != nil {
-			return one(1)
-		}
-		return one(0)
-	}},
+	{gauge, "venn_fault", "1 while the key store fails, or the newest summary could not be made; else 0.", nil, func(_ *Node, s *snapshot) values { return one(min(len(s.Fault), 1)) }},
 	{gauge, "venn_connections", "Peers connected.", nil, func(n *Node, _ *snapshot) values { return one(len(n.host.Network().Peers())) }},
 	{gauge, "venn_connections_limit", "Peers connected at most.", nil, func(n *Node, _ *snapshot) values { return one(n.cfg.maxConnections) }},
 	{gauge, "venn_links", "Peers that hello was said with.", nil, func(_ *Node, s *snapshot) values { return one(s.Links) }},

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -50,4 +51,19 @@ func TestBudgetMetrics(t *testing.T) {
 	}
 	eventually(t, "the summary is charged", func() bool { return gathered(t, reg)["venn_budget_used_bytes_total{sent}"] > 1000 })
 	eventually(t, "links are looked at", func() bool { return gathered(t, reg)["venn_link_budget_spent_ratio"] > 0 })
+}
+
+// TestFaultMetric: the metric of faults tells of a summary that cannot be made, as Status does, and of its end.
+func TestFaultMetric(t *testing.T) {
+	t.Parallel()
+	reg := prometheus.NewRegistry()
+	n := newNode(t, WithRegisterer(reg))
+	for _, fault := range []error{errors.New("no summary"), nil} {
+		look(t, n, func(l *loop) { l.publisher.fault = fault })
+		want := 0.
+		if fault != nil {
+			want = 1
+		}
+		eventually(t, "the metric tells", func() bool { return gathered(t, reg)["venn_fault"] == want })
+	}
 }
