@@ -99,7 +99,7 @@ func TestGo(t *testing.T) {
 	up := Upstream{Go: o.URL}
 	first, second := b.start(t, up), b.start(t, up)
 	for _, p := range []peerOf{first, second, second} {
-		get(t, p.url+"/go/example.com/!d!b/@v/v1.0.0.zip").is(t, inDB)
+		get(t, p.url+"/go/example.com/%21d%21b/@v/v1.0.0.zip").is(t, inDB) // as the go command asks
 		get(t, p.url+"/go/example.com/!d!b/@v/v1.0.0.mod").is(t, []byte("module example.com/db\n"))
 		get(t, p.url+"/go"+at+"v1.0.0.zip").is(t, content)
 		get(t, p.url+"/go"+at+"v1.0.0.mod").is(t, []byte("module example.com/m\n"))

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path"
 	"strings"
 	"time"
 
@@ -30,17 +31,15 @@ func newGo(*Mirror, []*url.URL) adapter {
 	}
 }
 
-// versionOf reads MODULE/@v/VERSION.SUFFIX (zip, mod or info). ok is false for other paths and changing versions.
+// versionOf reads MODULE/@v/VERSION.SUFFIX (zip, mod or info), escaped twice: an upper-case letter is a ! and the small
+// one, and the go command sends %21 for !. ok is false for other paths and changing versions.
 func versionOf(escaped string) (mod module.Version, suffix string, ok bool) {
-	path, file, found := strings.Cut(escaped, "/@v/")
-	dot := strings.LastIndex(file, ".")
-	if !found || dot < 0 {
-		return mod, "", false
-	}
-	mod.Path, _ = module.UnescapePath(path) // what cannot be read is empty, which is no module
-	mod.Version, _ = module.UnescapeVersion(file[:dot])
+	plain, _ := url.PathUnescape(escaped) // what cannot be read is empty, which is no module
+	at, file, _ := strings.Cut(plain, "/@v/")
+	suffix = strings.TrimPrefix(path.Ext(file), ".")
+	mod.Path, _ = module.UnescapePath(at)
+	mod.Version, _ = module.UnescapeVersion(strings.TrimSuffix(file, "."+suffix))
 	canonical := module.CanonicalVersion(mod.Version) == mod.Version
-	suffix = file[dot+1:]
 	named := suffix == "zip" || suffix == "mod" || suffix == "info"
 	return mod, suffix, named && canonical && module.Check(mod.Path, mod.Version) == nil
 }
