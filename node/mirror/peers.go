@@ -188,19 +188,16 @@ func (f *flight) lookDue(now time.Time) bool {
 }
 
 // seek looks for holders while a range needs a source and no known peer can bring it. The pause between looks doubles
-// until a peer gives bytes or fails. The router may take longer to name the first peer if bytes are here.
+// until a peer gives bytes or fails.
 func (f *flight) seek() {
 	end := func() {}
 	for f.until(f.ctx, f.turn, func() (bool, error) {
-		now, within := time.Now(), f.m.times.lookup
+		now := time.Now()
 		best, s := f.next(now)
 		if best != nil || s == nil || !f.lookDue(now) {
 			return false, nil
 		}
-		if f.there > 0 {
-			within = f.m.times.silent
-		}
-		f.look, f.pause = &look{began: now, until: f.in(within)}, max(busyPause, 2*f.pause)
+		f.look, f.pause = &look{began: now, until: f.in(f.m.times.lookup)}, max(busyPause, 2*f.pause)
 		f.look.ctx, end = context.WithTimeout(f.ctx, f.m.times.lookup+2*f.m.times.late) // all names, and the last answer
 		return true, nil
 	}) == nil {
@@ -222,8 +219,8 @@ func (f *flight) seek() {
 	}
 }
 
-// name asks a peer, unless it is not to be asked now, or the look is over. The origin waits for the first answer of a
-// peer that is said to have the content, or to fetch it. f.mu is held.
+// name asks a peer, unless it is not to be asked now, or the look is over. The origin waits for the answers of drawn
+// mirrors, and for the first answer of a peer that is said to have the content, or to fetch it. f.mu is held.
 func (f *flight) name(p peer.ID, said bool) {
 	l := f.look
 	i := slices.IndexFunc(f.known, func(s *source) bool { return s.ID == p })
@@ -236,14 +233,14 @@ func (f *flight) name(p peer.ID, said bool) {
 		return
 	}
 	s := f.known[i]
-	if said {
-		if s.in = l; l.named == 0 {
-			l.until, _ = l.ctx.Deadline()
-		}
+	if l.asked == 0 && l.named == 0 {
+		l.until, _ = l.ctx.Deadline()
+	}
+	if l.asked++; said {
+		s.in = l
 		l.named++
 	}
-	l.asked++
-	f.under.Go(func() { f.meet(l, s, said) })
+	f.under.Go(func() { f.meet(l, s) })
 }
 
 // drawn returns two mirrors, of this one and those connected, by the sum. All who begin to fetch it ask the same two.
@@ -267,17 +264,20 @@ func (m *Mirror) asks(p peer.ID, s Sum) []peer.ID {
 }
 
 // meet asks a peer. One that has the content or fetches it becomes a source.
-func (f *flight) meet(l *look, p *source, said bool) {
+func (f *flight) meet(l *look, p *source) {
 	begun := time.Now()
 	has, err := f.probe(l.ctx, p.ID, f.m.times.late, func() {
 		f.news(func(time.Time) {
-			if at := f.in(f.m.times.silent); said && at.Before(l.until) {
+			if at := f.in(f.m.times.silent); at.Before(l.until) {
 				l.until = at
 			}
 		})
 	})
 	f.news(func(now time.Time) {
-		if l.asked--; err != nil || has.Whole && has.Size < 0 || p.out && now.Before(p.again) {
+		if l.asked--; l.asked == 0 && f.there == 0 { // with bytes here, the router may take longer to name a peer
+			l.until = l.began.Add(f.m.times.lookup)
+		}
+		if err != nil || has.Whole && has.Size < 0 || p.out && now.Before(p.again) {
 			return
 		}
 		if l.near.IsZero() {

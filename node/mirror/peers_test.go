@@ -150,7 +150,7 @@ func TestDrawnMirrorLies(t *testing.T) {
 			var asked atomic.Int32
 			liar := b.liar(t, meeting, func(w http.ResponseWriter, r *http.Request) { asked.Add(1); answer(w, r) })
 			p := b.start(t, Upstream{OCI: []string{o.URL}}, func(c *Config) { c.Router = unaware{view{b, c.Host}} })
-			p.times.lookup, p.times.late, p.times.silent = 50*time.Millisecond, time.Minute, time.Minute
+			p.times.lookup, p.times.late, p.times.silent = 50*time.Millisecond, time.Minute, 400*time.Millisecond
 			for i := range uint64(100) {
 				p.cfg.Host.Peerstore().AddAddr(ghost(i), nobody, time.Hour)
 			}
