@@ -79,8 +79,8 @@ type Mirror struct {
 // ErrInUse, or is the disk's or the router's.
 func New(cfg Config) (*Mirror, error) {
 	origins, err := cfg.Upstream.parse()
-	if cfg.Host == nil || cfg.Router == nil || cfg.Dir == "" {
-		err = errors.Join(err, errors.New("mirror: host, router and folder are required"))
+	if cfg.Host == nil || cfg.Router == nil || cfg.Dir == "" || cfg.Size < LeastSize || len(cfg.Place) > MaxPlace {
+		err = errors.Join(err, fmt.Errorf("mirror: needs a host, a router, a folder, a size of %d bytes or more (%d), and a place of at most %d bytes (%d)", LeastSize, cfg.Size, MaxPlace, len(cfg.Place)))
 	}
 	if err != nil {
 		return nil, err

@@ -711,6 +711,15 @@ func TestTwoMirrorsOnOneFolder(t *testing.T) {
 	if _, err := New(c); !errors.Is(err, ErrInUse) {
 		t.Fatalf("a second mirror: %v", err)
 	}
+	for _, change := range []func(*Config){
+		func(c *Config) { c.Size = LeastSize - 1 }, func(c *Config) { c.Place = strings.Repeat("a", MaxPlace+1) }, func(c *Config) { c.Router = nil },
+	} {
+		bad := c
+		change(&bad)
+		if _, err := New(bad); err == nil || errors.Is(err, ErrInUse) {
+			t.Errorf("a bad configuration: %v", err)
+		}
+	}
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
