@@ -58,7 +58,7 @@ func (l *loop) confirmAll(p peer.ID, batch []event.Ask) {
 		defer cancel()
 		has, rtt, err := l.n.have(ctx, batch[0].To, q, e)
 		if slices.Contains(has, true) {
-			l.n.verifyOutside(batch[0].To) // for found
+			l.n.verifyOutside(batch[0].To) // the loop opens a holder's record
 		}
 		l.n.in.Result(l.n.ctx, confirmed{p, begun, batch, has, rtt, haveBytes(q), err})
 	})

@@ -9,8 +9,8 @@
 // on down to the peers: see [Principal.Path]. So a party that owns a whole network has the share of one network of that
 // half. The other half is shared over single addresses, and then peers. So a party with addresses in many networks,
 // those of a peer among them, leaves that peer the share of an address. A user that asks for less than an equal share
-// of either half gets nearly all of it (max-min fairness). Places ([Slots]) are shared by the same rule. Handshakes have the first half alone: before the peer is
-// known, new addresses cost nothing.
+// of either half gets nearly all of it (max-min fairness). Places ([Slots]) are shared by the same rule. Handshakes have
+// the first half alone: before the peer is known, new addresses cost nothing.
 //
 // Every principal pays for work before it is done; [Gate.Charge] is for work whose amount nobody can know before. The
 // driver asks in order of cost: a place for the stream ([Gate.Take]), then [Gate.Admit] for the work of the message,

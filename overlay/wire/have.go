@@ -18,7 +18,7 @@ func HaveFits(keys [][]byte) int {
 // HaveRequest asks which of some keys the receiver holds.
 type HaveRequest struct {
 	Keys [][]byte
-	// Own says that the asker asks for itself. Else it asks for another peer, which must not learn of private keys.
+	// Own says that the asker's owner asks. Others for whom a peer may ask must not learn of private keys.
 	Own bool
 }
 

@@ -25,9 +25,9 @@ import (
 )
 
 // Door is a resource manager through which inbound connections come to a node's host. Their networks pay for the
-// dearest handshake before it begins, and their peers for each stream that they open. What the handshake did not cost comes back once the connection is known: see
-// [Table.Bill]. Each connection has a place, half-open ones too. When all are taken, the longest unused one gives way to
-// a network that has fewer, unless its peer is linked.
+// dearest handshake before it begins, and their peers for each stream that they open. What the handshake did not cost
+// comes back once the connection is known: see [Table.Bill]. Each connection has a place, half-open ones too. When all
+// are taken, the longest unused one gives way to a network that has fewer, unless its peer is linked.
 type Door struct {
 	network.ResourceManager
 	table  atomic.Pointer[Table] // of the host's node; nil: handshakes are free

@@ -38,8 +38,9 @@ func Release(h host.Host, p peer.ID) {
 }
 
 // Foreign reports whether anything besides the node and its pubsub uses the connections with p. The signs are a
-// protection, a tag, or a stream that is not the node's own. topic is the topic of the node's pubsub. The caller must have removed the node's own protection of p. Identify's streams are no sign:
-// every connection has them, and on a slow line or a busy machine they come late.
+// protection, a tag, or a stream that is not the node's own. topic is the topic of the node's pubsub. The caller must
+// have removed the node's own protection of p. Identify's streams are no sign: every connection has them, and on a slow
+// line or a busy machine they come late.
 func Foreign(h host.Host, p peer.ID, topic string, own func(network.Stream) bool) bool {
 	if protected(h, p, topic) {
 		return true

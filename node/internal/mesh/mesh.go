@@ -3,8 +3,7 @@
 //
 // It guarantees that pubsub's goroutine never waits for the node: messages for which there is no room are dropped and
 // counted. Received messages are checked for size and room before the loop gets them. The core verifies parts that it
-// has asked for. The mesh keeps some state for each peer with a stream of pubsub,
-// and at most 1,024 messages to send.
+// has asked for. The mesh keeps some state for each peer with a stream of pubsub, and at most 1,024 messages to send.
 package mesh
 
 import (

@@ -217,8 +217,7 @@ var (
 )
 
 // Read refuses an RPC that is over the limit as soon as its length is known, before pubsub allocates memory for it. It
-// reads nothing of barred peers.
-// While the peer may not cause more work, Read waits.
+// reads nothing of barred peers. While the peer may not cause more work, Read waits.
 func (s *rpcStream) Read(b []byte) (int, error) {
 	if k := s.inserted(b); k > 0 {
 		return k, nil
