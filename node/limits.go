@@ -48,9 +48,9 @@ func Gossip(partial bool) pubsub.Option { return mesh.Gossip(partial) }
 var Muxer network.Multiplexer = admit.Muxer{Transport: yamux.DefaultTransport}
 
 // Guarded is an option of libp2p.New for the host of a node, as the daemon's is: libp2p.New(node.Guarded, …). The host
-// gets [Muxer], and a resource manager with libp2p's default limits and a node's own. Inbound connections share places,
-// and the time of handshakes, by the networks of their addresses. They are closed if the key of the peer is not
-// Ed25519, secp256k1 or P-256.
+// gets [Muxer], TLS and Noise, and a resource manager with libp2p's default limits and a node's own. Inbound connections
+// share places, and the time of handshakes, by the networks of their addresses. They are closed if the key of the peer is
+// not Ed25519, secp256k1 or P-256.
 func Guarded(c *libp2p.Config) error {
 	limits := rcmgr.DefaultLimits
 	libp2p.SetDefaultServiceLimits(&limits)
@@ -65,7 +65,7 @@ func Guarded(c *libp2p.Config) error {
 		return fmt.Errorf("node: resource manager: %w", err)
 	}
 	door := admit.NewDoor(m, int(scaled.ToPartialLimitConfig().System.ConnsInbound)/2)
-	return c.Apply(libp2p.ResourceManager(door), libp2p.Muxer(yamux.ID, Muxer))
+	return c.Apply(libp2p.ResourceManager(door), door.Security(), libp2p.Muxer(yamux.ID, Muxer))
 }
 
 // peerStreams is the largest number of streams that a peer may have open here, of all protocols.

@@ -8,9 +8,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
-	"net/netip"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -33,15 +31,14 @@ type Door struct {
 	table  atomic.Pointer[Table] // of the host's node; nil: handshakes are free
 	most   int                   // most places
 	places *admission.Slots      // of inbound connections
-
-	mu   sync.Mutex
-	next time.Time // when the next handshake may begin
+	turns  *admission.Slots      // of handshakes that compute: see [Door.Security]
 }
 
 // NewDoor returns a door with places for most inbound connections. In all else it acts as m. m must allow twice as many:
 // a half-open connection that gives way ends with its handshake, which may take 15 s.
 func NewDoor(m network.ResourceManager, most int) *Door {
-	return &Door{ResourceManager: m, most: most, places: admission.NewSlots(most)}
+	turns := admission.NewSlots(2 * runtime.GOMAXPROCS(0))
+	return &Door{ResourceManager: m, most: most, places: admission.NewSlots(most), turns: turns}
 }
 
 // Guard has the networks of inbound connections pay in the table, from now until end is called. It does nothing
@@ -88,9 +85,6 @@ func (d *Door) OpenConnection(dir network.Direction, fd bool, a multiaddr.Multia
 		pays.refund(Handshake)
 		return nil, err
 	}
-	if pays != nil {
-		d.pace()
-	}
 	return c, nil
 }
 
@@ -109,26 +103,15 @@ func (d *Door) OpenStream(p peer.ID, dir network.Direction) (network.StreamManag
 	return d.ResourceManager.OpenStream(p, dir)
 }
 
-// pace waits until the handshakes that began before have had their time of the processors. Without it, a network begins
-// all that it can pay at once, and the node's own work waits behind them.
-func (d *Door) pace() {
-	d.mu.Lock()
-	now := time.Now()
-	wait := max(0, d.next.Sub(now))
-	d.next = now.Add(wait + Handshake/time.Duration(runtime.GOMAXPROCS(0)))
-	d.mu.Unlock()
-	time.Sleep(wait)
-}
-
 // VerifySourceAddress has whoever begins a QUIC connection show first that its address is its own, if the address's
 // widest network has a connection, or if half of the places are taken. So nobody takes the share of a network to which it
 // does not belong, or more than half of the places by addresses that it makes up.
 func (d *Door) VerifySourceAddress(a net.Addr) bool {
-	at, err := netip.ParseAddrPort(a.String())
-	if err != nil {
+	who := caller(a)
+	if who.Group == "" {
 		return true
 	}
-	widest := admission.Principal{Group: admission.Group(at.Addr().AsSlice())}.Path()[0]
+	widest := who.Path()[0]
 	return d.places.Held() >= d.most/2 || d.places.Of(widest) > 0 || d.ResourceManager.VerifySourceAddress(a)
 }
 

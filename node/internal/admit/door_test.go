@@ -1,6 +1,7 @@
 package admit
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -10,6 +11,7 @@ import (
 	"fmt"
 	"net"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,10 +21,12 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/libp2p/go-libp2p/core/sec"
 	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
 	"github.com/libp2p/go-libp2p/p2p/security/noise"
 	libp2ptls "github.com/libp2p/go-libp2p/p2p/security/tls"
 	"github.com/multiformats/go-multiaddr"
+	manet "github.com/multiformats/go-multiaddr/net"
 	msmux "github.com/multiformats/go-multistream"
 )
 
@@ -187,19 +191,75 @@ func TestHandshakesPay(t *testing.T) {
 	}
 }
 
-// TestHandshakesTakeTurns: each handshake begins when those before it have had their time of the processors.
+// slowly is a security transport whose handshakes read a byte and compute for a while, three times.
+type slowly struct {
+	sec.SecureTransport
+	at, most, done atomic.Int32 // handshakes that compute, the most at a time, and those that are done
+}
+
+func (s *slowly) SecureInbound(_ context.Context, c net.Conn, _ peer.ID) (sec.SecureConn, error) {
+	for range 3 {
+		if _, err := c.Read(make([]byte, 1)); err != nil {
+			return nil, err
+		}
+		for n := s.at.Add(1); ; {
+			if most := s.most.Load(); n <= most || s.most.CompareAndSwap(most, n) {
+				break
+			}
+		}
+		time.Sleep(2 * time.Millisecond)
+		s.at.Add(-1)
+	}
+	s.done.Add(1)
+	return nil, nil
+}
+
+// TestHandshakesTakeTurns: of handshakes that begin at once, as many compute at a time as there are turns. Those whose
+// other end falls silent have none.
 func TestHandshakesTakeTurns(t *testing.T) {
-	d, _ := guarded(1e6)
-	began := time.Now()
-	const handshakes = 20
-	for i := range handshakes {
-		if _, err := open(d, i, 1); err != nil {
-			t.Fatal(err)
+	d, s := NewDoor(&network.NullResourceManager{}, 1), &slowly{}
+	in, ctx := turning{s, d.turns}, t.Context()
+	const all = 60
+	for i := range all {
+		near, far := net.Pipe()
+		go func() { _, _ = in.SecureInbound(ctx, near, "") }()
+		go func() { _, _ = far.Write(make([]byte, 2+i%2)) }()
+	}
+	for end := time.Now().Add(10 * time.Second); s.done.Load() < all/2; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d of %d handshakes are done beside silent ones", s.done.Load(), all/2)
 		}
 	}
-	least := (handshakes - 1) * Handshake / time.Duration(runtime.GOMAXPROCS(0))
-	if took := time.Since(began); took < least {
-		t.Errorf("%d handshakes begin within %v, want %v at least", handshakes, took, least)
+	if most := s.most.Load(); int(most) > 2*runtime.GOMAXPROCS(0) {
+		t.Errorf("%d handshakes compute at a time", most)
+	}
+}
+
+// TestHalfOpenDelaysNobody: a newcomer connects at once, however many handshakes of other networks are half open, and
+// wherever in the handshake they stop.
+func TestHalfOpenDelaysNobody(t *testing.T) {
+	const half = 150
+	d, table := guarded(1e6)
+	h := hostOf(t, libp2p.ResourceManager(d), d.Security(), libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"))
+	defer table.Guard(h.Network())()
+	to := must(manet.ToNetAddr(h.Addrs()[0])).String()
+	least := time.Hour
+	for range 3 {
+		for i := range half {
+			d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, byte(1+i), 0, 1)}}
+			c := must(d.DialContext(t.Context(), "tcp", to))
+			defer c.Close()
+			said := "\x13/multistream/1.0.0\n\x07/noise\n\x00\x20e"
+			_ = must(c.Write([]byte(said[:[]int{0, 20, 28, len(said)}[i%4]])))
+		}
+		from, began := hostOf(t, libp2p.NoListenAddrs), time.Now()
+		if err := from.Connect(t.Context(), peer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()}); err != nil {
+			t.Fatal(err)
+		}
+		least = min(least, time.Since(began))
+	}
+	if most := half * Handshake / 2 / time.Duration(runtime.GOMAXPROCS(0)); least > most {
+		t.Errorf("a newcomer's connection takes %v, want %v at most", least, most)
 	}
 }
 
@@ -207,7 +267,7 @@ func TestHandshakesTakeTurns(t *testing.T) {
 // transport and security. A peer with a key of another kind is refused, and gets nothing back.
 func TestUsualHandshakes(t *testing.T) {
 	d, table := guarded(1)
-	h := hostOf(t, libp2p.ResourceManager(d), libp2p.Muxer(yamux.ID, Muxer{yamux.DefaultTransport}), libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0", "/ip4/127.0.0.1/udp/0/quic-v1"))
+	h := hostOf(t, libp2p.ResourceManager(d), d.Security(), libp2p.Muxer(yamux.ID, Muxer{yamux.DefaultTransport}), libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0", "/ip4/127.0.0.1/udp/0/quic-v1"))
 	defer table.Guard(h.Network())()
 	dear, _, err := crypto.ECDSAKeyPairFromKey(must(ecdsa.GenerateKey(elliptic.P521(), rand.Reader)))
 	if err != nil {

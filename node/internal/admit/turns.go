@@ -1,0 +1,80 @@
+package admit
+
+import (
+	"context"
+	"net"
+	"net/netip"
+
+	"github.com/libp2p/go-libp2p"
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/libp2p/go-libp2p/core/sec"
+	"github.com/libp2p/go-libp2p/p2p/net/upgrader"
+	"github.com/libp2p/go-libp2p/p2p/security/noise"
+	libp2ptls "github.com/libp2p/go-libp2p/p2p/security/tls"
+
+	"github.com/venn-p2p/venn/overlay/admission"
+)
+
+// Security returns an option of libp2p.New for the host of the door: libp2p's TLS and Noise, except that inbound
+// handshakes take turns to compute, two for each processor. Otherwise the node's own work waits behind all handshakes
+// that begin within an instant. A handshake that waits for the other end has no turn, so a half-open one delays nobody.
+func (d *Door) Security() libp2p.Option {
+	return libp2p.ChainOptions(libp2p.Security(libp2ptls.ID, inTurn(d, libp2ptls.New)), libp2p.Security(noise.ID, inTurn(d, noise.New)))
+}
+
+// inTurn returns a constructor of a security transport whose inbound handshakes take turns at the door.
+func inTurn[T sec.SecureTransport](d *Door, create func(protocol.ID, crypto.PrivKey, []upgrader.StreamMuxer) (T, error)) any {
+	return func(id protocol.ID, key crypto.PrivKey, muxers []upgrader.StreamMuxer) (turning, error) {
+		t, err := create(id, key, muxers)
+		return turning{t, d.turns}, err
+	}
+}
+
+// turning is a security transport whose inbound handshakes take turns.
+type turning struct {
+	sec.SecureTransport
+	turns *admission.Slots
+}
+
+// SecureInbound does the handshake of an inbound connection.
+func (s turning) SecureInbound(ctx context.Context, c net.Conn, p peer.ID) (sec.SecureConn, error) {
+	t := &turn{Conn: c, turns: s.turns, ctx: ctx}
+	defer func() { t.end(); t.turns = nil }()
+	return s.SecureTransport.SecureInbound(ctx, t, p)
+}
+
+// turn is a connection. During its handshake, it has a turn from the end of a read to the next one.
+type turn struct {
+	net.Conn
+	turns *admission.Slots // nil: the handshake is over
+	ctx   context.Context  // ends the wait for a turn
+	slot  *admission.Slot  // nil: it has no turn
+}
+
+// Read gives back the turn, reads, and waits for the next turn.
+func (t *turn) Read(p []byte) (int, error) {
+	t.end()
+	k, err := t.Conn.Read(p)
+	if t.turns != nil && err == nil {
+		t.slot, err = Wait(t.ctx, t.turns, caller(t.RemoteAddr()), func() {})
+	}
+	return k, err
+}
+
+func (t *turn) end() {
+	if t.slot != nil {
+		t.slot.Release()
+		t.slot = nil
+	}
+}
+
+// caller returns the principal of a connection before its peer is known. The group is "" without an IP address.
+func caller(a net.Addr) admission.Principal {
+	at, err := netip.ParseAddrPort(a.String())
+	if err != nil {
+		return admission.Principal{}
+	}
+	return admission.Principal{Group: admission.Group(at.Addr().AsSlice())}
+}
