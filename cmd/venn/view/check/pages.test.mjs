@@ -58,7 +58,7 @@ test("a clicked link has no use before its first line", () => {
 test("the page of a mirror tells what came from where, and a failure", () => {
   const fetch = { name: "go/a.zip", sum: "gozip-ab", ended: "2026-01-02T03:04:05Z", took_ms: 12.4, from_peers: 3000, from_origin: 1000 };
   const mirror = { type: "mirror", t: 20, n: 0, listen: "127.0.0.1:5005", files: 2, bytes: 4000, limit: 1e9, fetching: 0, from_peers: 3000, from_origin: 1000, from_cache: 0, to_peers: 0, to_clients: 4000, recent: [fetch, { ...fetch, name: "apt/b.deb", error: "nobody has it" }] };
-  const { app, all } = pages([{ type: "peer", t: 0, n: 0, name: "a", id: "a", self: true }, mirror]), page = all[5];
+  const { app, all } = pages([{ type: "peer", t: 0, n: 0, name: "a", id: "a", self: true }, { type: "status", t: 10, n: 0, keys: 1 }, mirror]), page = all[5];
   page.draw();
   assert.match(page.sums.textContent, /75 %/);
   assert.match(page.table.body.textContent, /failed: nobody has it/);
@@ -66,6 +66,9 @@ test("the page of a mirror tells what came from where, and a failure", () => {
   app.model.seek(10);
   page.draw();
   assert.match(page.lead.textContent, /no mirror/);
+  app.model.seek(5);
+  page.draw();
+  assert.equal(page.lead.textContent, "", "whether it has one is not known yet");
 });
 
 test("a table sorts, keeps its order, and says how many more there are", () => {

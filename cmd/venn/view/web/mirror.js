@@ -47,7 +47,7 @@ export class MirrorPage {
     const m = this.app.model.mirror;
     this.lead.textContent = m
       ? `Clients ask at http://${m.listen}. What is not in the cache comes from peers that have it, else from the origin.`
-      : this.app.model.applied > 0
+      : this.app.model.status.length > 0 // the mirror's state comes with the peer's
         ? "This peer has no mirror."
         : "";
     const came = m ? m.from_peers + m.from_origin : 0;
