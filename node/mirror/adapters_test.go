@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -341,6 +342,10 @@ func TestHuggingFace(t *testing.T) {
 			defer mu.Unlock()
 			gated++
 			w.WriteHeader(http.StatusUnauthorized)
+		case r.URL.Path == "/api/models/old/model/paths-info/main": // the model has another name now
+			http.Redirect(w, r, "/api/models/some/model/paths-info/main", http.StatusTemporaryRedirect)
+		case r.Method == http.MethodPost:
+			_, _ = io.Copy(w, io.MultiReader(strings.NewReader(r.URL.Path+" "+r.Header.Get("Content-Type")+" "), r.Body))
 		case strings.HasSuffix(r.URL.Path, "/model.bin"):
 			w.Header().Set("X-Linked-Etag", `"`+sum+`"`)
 			w.Header().Set("X-Linked-Size", "500000")
@@ -364,6 +369,18 @@ func TestHuggingFace(t *testing.T) {
 	}
 	if gets != 1 {
 		t.Errorf("the hub gave the file %d times", gets)
+	}
+	for _, path := range []string{"/api/models/some/model/paths-info/main", "/api/models/old/model/paths-info/main"} {
+		got := post(t, first.url+"/hf"+path, `{"paths":["model.bin"]}`)
+		got.is(t, []byte(`/api/models/some/model/paths-info/main application/json {"paths":["model.bin"]}`))
+	}
+	if got := post(t, first.url+"/hf/api/models/some/model/paths-info/main", strings.Repeat(" ", maxSmall+1)); got.status != http.StatusBadRequest {
+		t.Errorf("too long a question: %d", got.status)
+	}
+	for _, path := range []string{"/hf/api/models/some/model/commit/main", "/hf/api/models/some/model/commit%2fpaths-info%2fmain", "/v2/some/image/paths-info/main", "/hf/some/model/resolve/main/model.bin"} {
+		if got := post(t, first.url+path, "{}"); got.status != http.StatusMethodNotAllowed {
+			t.Errorf("%s: %d", path, got.status)
+		}
 	}
 	get(t, first.url+secret, "Authorization", "Bearer me").is(t, model)
 	if got := get(t, first.url+secret); got.status != http.StatusUnauthorized || gated < 2 {

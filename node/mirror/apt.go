@@ -56,7 +56,7 @@ func (a *apt) known(q *request) (rec record, ok bool) {
 	switch sum, err := plainSum(digits); {
 	case byHash:
 		rec.Sum, ok = sum, err == nil
-		context.AfterFunc(q.r.Context(), a.readLater)
+		context.AfterFunc(q.r.Context(), func() { a.m.tasks.Run(a.read) }) // while the client goes on: unpacking takes seconds
 	case strings.HasSuffix(plain, "deb"):
 		a.read()
 		rec.Sum, ok = a.files.Get(plain)
@@ -71,11 +71,8 @@ func (a *apt) learn(rec record, body io.Reader) {
 			a.indexes.ContainsOrAdd(sum, false)
 		}
 	}
-	a.readLater()
+	a.m.tasks.Run(a.read)
 }
-
-// readLater reads indexes in the background, while the client goes on: unpacking takes seconds.
-func (a *apt) readLater() { a.m.tasks.Run(a.read) }
 
 // read learns the hashes of packages from each index in the cache that a Release names and that was not read yet.
 func (a *apt) read() {

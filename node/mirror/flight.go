@@ -181,11 +181,6 @@ func (f *flight) write(p *source, s *span, b []byte) (complete bool, err error) 
 	return s.begin == s.end, f.advance()
 }
 
-// takes reports whether the flight takes from a peer that has not the whole itself. f.mu is held.
-func (f *flight) takes() bool {
-	return slices.ContainsFunc(f.parts, func(s *span) bool { return s.from != nil && s.from.ID != "" && !s.from.Whole })
-}
-
 // advance drops ranges that are complete, and hashes the bytes up to the first gap. f.mu is held.
 func (f *flight) advance() error {
 	f.parts = slices.DeleteFunc(f.parts, func(s *span) bool { return s.begin == s.end })

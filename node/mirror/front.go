@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -158,9 +160,13 @@ func (q *request) deliver(rec record, content io.ReadSeeker) error {
 		_, _ = content.Seek(0, io.SeekStart) // cannot fail
 		rec.Header.Set("Content-Type", rec.typeOf(b))
 	}
-	rec.write(q.w)
+	q.w.Header().Set("Content-Type", "application/octet-stream")
+	maps.Copy(q.w.Header(), rec.Header)
+	if !rec.Asked.IsZero() {
+		q.w.Header().Set("Age", strconv.Itoa(max(0, int(time.Since(rec.Asked).Seconds()))))
+	}
 	changed, _ := http.ParseTime(rec.Header.Get("Last-Modified")) // else the zero time
-	http.ServeContent(q.paced(q.w, q.r, q.metrics.toClients), q.r, "", changed, content)
+	http.ServeContent(&paced{q.w, q.r, q.Mirror, q.metrics.toClients}, q.r, "", changed, content)
 	return nil
 }
 
@@ -168,7 +174,7 @@ func (q *request) deliver(rec record, content io.ReadSeeker) error {
 // answers about large files, and of origins' answers.
 var (
 	always      = []string{"Accept", "Authorization", "User-Agent"}
-	conditional = []string{"Range", "If-Range", "If-None-Match", "If-Modified-Since"}
+	conditional = []string{"Content-Type", "Range", "If-Range", "If-None-Match", "If-Modified-Since"}
 	linked      = []string{"X-Repo-Commit", "X-Linked-Etag", "X-Linked-Size"}
 	passed      = append([]string{
 		"Content-Type", "Content-Encoding", "Content-Length", "Content-Range", "Accept-Ranges", "Etag", "Last-Modified",
@@ -189,6 +195,14 @@ func (q *request) pass(rec record) error {
 	req := q.origin.Clone(q.r.Context())
 	req.Method = q.r.Method
 	maps.Copy(req.Header, only(q.r.Header, conditional))
+	if q.r.Method == http.MethodPost {
+		question, err := io.ReadAll(http.MaxBytesReader(q.w, q.r.Body, maxSmall))
+		if err != nil {
+			return &fault{"question", http.StatusBadRequest, "a question breaks off, or is too long"}
+		}
+		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(question)), nil } // for redirects
+		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(question)), int64(len(question))
+	}
 	resp, err := q.do(q.web.Do, req)
 	if err != nil {
 		return err
@@ -197,7 +211,7 @@ func (q *request) pass(rec record) error {
 	maps.Copy(q.w.Header(), only(resp.Header, passed))
 	maps.Copy(q.w.Header(), rec.Header)
 	q.w.WriteHeader(resp.StatusCode)
-	n, err := io.Copy(q.paced(q.w, q.r, q.metrics.toClients), resp.Body)
+	n, err := io.Copy(&paced{q.w, q.r, q.Mirror, q.metrics.toClients}, resp.Body)
 	q.metrics.fromOrigin.Add(float64(n))
 	q.metrics.requests.WithLabelValues("passed").Inc()
 	q.log.Info("mirror: passed through", "name", q.name, "bytes", n, "whole", err == nil)

@@ -308,7 +308,17 @@ func get(t testing.TB, url string, header ...string) answer {
 
 func do(t testing.TB, method, url string, header ...string) answer {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, url, nil)
+	return send(t, method, url, nil, header...)
+}
+
+func post(t testing.TB, url, body string) answer {
+	t.Helper()
+	return send(t, http.MethodPost, url, strings.NewReader(body), "Content-Type", "application/json")
+}
+
+func send(t testing.TB, method, url string, body io.Reader, header ...string) answer {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, url, body)
 	if err != nil {
 		t.Fatal(err)
 	}

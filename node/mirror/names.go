@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"io"
-	"maps"
 	"net/http"
 	"strconv"
 	"time"
@@ -153,13 +152,4 @@ func (m *Mirror) askName(n named, rec record) (record, error) {
 	}
 	m.remember(rec)
 	return rec, nil
-}
-
-// write sets the headers of an answer to a client, by the record.
-func (r record) write(w http.ResponseWriter) {
-	w.Header().Set("Content-Type", "application/octet-stream")
-	maps.Copy(w.Header(), r.Header)
-	if !r.Asked.IsZero() {
-		w.Header().Set("Age", strconv.Itoa(max(0, int(time.Since(r.Asked).Seconds()))))
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,11 +52,11 @@ func (m *Mirror) servePeers() error {
 	return nil
 }
 
-// limited serves GET and HEAD while there are places for the requests of who asks. A request's context ends when its
-// place goes to a group or an asker with fewer places.
+// limited serves GET, HEAD and questions to a hub while there are places for the requests of who asks. A request's
+// context ends when its place goes to a group or an asker with fewer places.
 func limited(places *admission.Slots, who func(*http.Request) admission.Principal, serve http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		if m := r.Method; m != http.MethodGet && m != http.MethodHead && (m != http.MethodPost || !pathsInfo.MatchString(r.URL.EscapedPath())) {
 			w.Header().Set("Allow", "GET, HEAD")
 			http.Error(w, "mirror: only GET and HEAD", http.StatusMethodNotAllowed)
 			return
@@ -121,9 +122,10 @@ func (m *Mirror) passOn(w http.ResponseWriter, r *http.Request, f *flight, here 
 	there.lot, here.lot = lotOf(asker(r), f.sum), lotOf(m.cfg.Host.ID(), f.sum)
 	get := r.Method == http.MethodGet
 	f.mu.Lock()
+	takes := slices.ContainsFunc(f.parts, func(s *span) bool { return s.from != nil && s.from.ID != "" && !s.from.Whole })
 	here.Have, here.Size, here.Origin = f.ready(), f.size, f.origin
 	here.Busy = here.Busy || f.children >= maxChildren
-	below := here.below(there, f.takes())
+	below := here.below(there, takes)
 	if !below {
 		f.name(asker(r), true) // this mirror may take from the asker
 	} else if get && !here.Busy {
@@ -153,29 +155,25 @@ func (m *Mirror) passOn(w http.ResponseWriter, r *http.Request, f *flight, here 
 func (m *Mirror) send(w http.ResponseWriter, r *http.Request, here state, content io.ReadSeeker) {
 	here.write(w.Header())
 	w.Header().Set("Content-Type", "application/octet-stream")
-	http.ServeContent(m.paced(w, r, m.metrics.toPeers), r, "", time.Time{}, content)
+	http.ServeContent(&paced{w, r, m, m.metrics.toPeers}, r, "", time.Time{}, content)
 }
 
-// paced returns a writer that gives the receiver times.stuck for each piece, and counts the bytes. It ends with the
-// request. It flushes each piece: the receiver gets all bytes that are there, before the rest has come.
-func (m *Mirror) paced(w http.ResponseWriter, r *http.Request, given prometheus.Counter) http.ResponseWriter {
-	return &paced{w, r.Context(), http.NewResponseController(w), m.times.stuck, given}
-}
-
+// paced is a writer that gives the receiver times.stuck for each piece, and counts the bytes. It ends with the request.
+// It flushes each piece: the receiver gets all bytes that are there, before the rest has come.
 type paced struct {
 	http.ResponseWriter
-	ctx     context.Context
-	control *http.ResponseController
-	each    time.Duration
-	given   prometheus.Counter // bytes
+	r     *http.Request
+	m     *Mirror
+	given prometheus.Counter // bytes
 }
 
 func (p *paced) Write(b []byte) (int, error) {
-	if err := p.ctx.Err(); err != nil {
+	if err := p.r.Context().Err(); err != nil {
 		return 0, err
 	}
-	_ = p.control.SetWriteDeadline(time.Now().Add(p.each))
+	control := http.NewResponseController(p.ResponseWriter)
+	_ = control.SetWriteDeadline(time.Now().Add(p.m.times.stuck))
 	n, err := p.ResponseWriter.Write(b)
 	p.given.Add(float64(n))
-	return n, errors.Join(err, p.control.Flush())
+	return n, errors.Join(err, control.Flush())
 }
