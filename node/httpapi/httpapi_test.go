@@ -406,6 +406,48 @@ func TestLimits(t *testing.T) {
 	<-done
 }
 
+// getFrom asks from an address of this machine, until the test ends, and for 20 s at most.
+func getFrom(t *testing.T, ip, url string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(ip)}}
+	client := http.Client{Transport: &http.Transport{DialContext: d.DialContext, DisableKeepAlives: true}, Timeout: 20 * time.Second}
+	return client.Do(req)
+}
+
+// TestQuickPlaces: metrics and health have few places. Whoever holds all has one taken for a client of another network.
+func TestQuickPlaces(t *testing.T) {
+	begun, ended := make(chan string, mostQuick), make(chan string, mostQuick)
+	a := newAPI(Config{Node: newNode(t)}, "own")
+	at := serve(t, a.soon(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		ip, _, _ := net.SplitHostPort(r.RemoteAddr)
+		begun <- ip
+		<-r.Context().Done()
+		ended <- ip
+	})))
+	ask := func(ip string) {
+		if resp, err := getFrom(t, ip, at); err == nil {
+			_ = resp.Body.Close()
+		}
+	}
+	for range mostQuick {
+		go ask("127.0.1.1")
+	}
+	for range mostQuick {
+		<-begun
+	}
+	resp := must(getFrom(t, "127.0.1.1", at))
+	if _ = resp.Body.Close(); resp.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("one more: status %d", resp.StatusCode)
+	}
+	go ask("127.0.2.1")
+	if in, out := <-begun, <-ended; in != "127.0.2.1" || out != "127.0.1.1" {
+		t.Errorf("%s has a place, that of %s", in, out)
+	}
+}
+
 // TestSlowLookupsLeavePlaces: whoever holds all places has one taken for a client of another network.
 func TestSlowLookupsLeavePlaces(t *testing.T) {
 	const places = 8
@@ -418,18 +460,9 @@ func TestSlowLookupsLeavePlaces(t *testing.T) {
 		}
 	}
 	at := serve(t, Control(Config{Node: newNode(t), Keys: slow, MaxRequests: places}))
-	get := func(ip, path string) (*http.Response, error) { // until the test ends, and for 20 s at most
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at+path, nil)
-		if err != nil {
-			return nil, err
-		}
-		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(ip)}}
-		client := http.Client{Transport: &http.Transport{DialContext: d.DialContext, DisableKeepAlives: true}, Timeout: 20 * time.Second}
-		return client.Do(req)
-	}
 	for range places {
 		go func() {
-			if resp, err := get("127.0.1.1", "/api/v1/keys"); err == nil {
+			if resp, err := getFrom(t, "127.0.1.1", at+"/api/v1/keys"); err == nil {
 				_ = resp.Body.Close()
 			}
 		}()
@@ -437,7 +470,7 @@ func TestSlowLookupsLeavePlaces(t *testing.T) {
 	for range places {
 		<-begun
 	}
-	resp := must(get("127.0.2.1", "/api/v1/id"))
+	resp := must(getFrom(t, "127.0.2.1", at+"/api/v1/id"))
 	if _ = resp.Body.Close(); resp.StatusCode != http.StatusOK {
 		t.Errorf("a client of another network: status %d", resp.StatusCode)
 	}

@@ -90,6 +90,8 @@ const (
 	soonTime  = 10 * time.Second // time for an answer that is there at once
 )
 
+const mostQuick = 8 // most requests of metrics and health at a time
+
 // Serve answers requests on l until ctx ends. Requests under way then have two seconds to end.
 func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	s := &http.Server{
@@ -122,6 +124,7 @@ type handler func(w http.ResponseWriter, r *http.Request) error
 type api struct {
 	Config
 	slots   *admission.Slots
+	quick   *admission.Slots // places for metrics and health
 	refused prometheus.Counter
 }
 
@@ -129,7 +132,7 @@ type api struct {
 func newAPI(c Config, name string) *api {
 	c.setDefaults()
 	labels := prometheus.Labels{"api": name}
-	a := &api{Config: c, slots: admission.NewSlots(c.MaxRequests)}
+	a := &api{Config: c, slots: admission.NewSlots(c.MaxRequests), quick: admission.NewSlots(mostQuick)}
 	a.refused = prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "venn_http_refused_total", Help: "Requests refused since too many were served already.", ConstLabels: labels,
 	})
@@ -189,22 +192,17 @@ func (a *api) routes() map[string]handler {
 // common adds metrics and health to mux.
 func (a *api) common(mux *http.ServeMux) {
 	if a.Registry != nil {
-		mux.Handle("GET /debug/metrics/prometheus", soon(promhttp.HandlerFor(a.Registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4})))
+		mux.Handle("GET /debug/metrics/prometheus", a.soon(promhttp.HandlerFor(a.Registry, promhttp.HandlerOpts{})))
 	}
-	mux.Handle("GET /health/live", soon(a.answered(func(w http.ResponseWriter, _ *http.Request) error {
+	mux.Handle("GET /health/live", a.soon(a.answered(func(w http.ResponseWriter, _ *http.Request) error {
 		return writeJSON(w, map[string]bool{"live": true})
 	})))
-	mux.Handle("GET /health/ready", soon(a.answered(a.ready)))
+	mux.Handle("GET /health/ready", a.soon(a.answered(a.ready)))
 }
 
-// soon limits the time of a handler to soonTime, writing included.
-func soon(h http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), soonTime)
-		defer cancel()
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(soonTime))
-		h.ServeHTTP(w, r.WithContext(ctx))
-	})
+// soon limits a handler whose answer is there at once.
+func (a *api) soon(h http.Handler) http.Handler {
+	return a.placed(a.quick, func(*http.Request) time.Duration { return soonTime }, h)
 }
 
 // ready answers with success once the node answers, its key store works and, if it has keys, its summary is made. It
@@ -231,25 +229,32 @@ func Principal(r *http.Request) admission.Principal {
 	return admission.Principal{Peer: r.RemoteAddr}
 }
 
-// limited limits a handler's time and number of requests, and the size of a request. It answers the handler's error.
+// limited limits a handler of the API, and answers its error.
 func (a *api) limited(h handler) http.Handler {
+	return a.placed(a.slots, func(r *http.Request) time.Duration {
+		switch {
+		case r.URL.Path == "/api/v1/events":
+			return endless
+		case long(r):
+			return 10 * a.MaxTime
+		}
+		return a.MaxTime
+	}, a.answered(h))
+}
+
+// placed gives requests places, and limits a handler's time and the size of a request.
+func (a *api) placed(places *admission.Slots, most func(*http.Request) time.Duration, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()
-		place := a.slots.Take(Principal(r), cancel)
+		place := places.Take(Principal(r), cancel)
 		if place == nil {
 			a.refused.Inc()
-			writeError(w, http.StatusServiceUnavailable, fmt.Errorf("%d requests at once are served already", a.MaxRequests))
+			writeError(w, http.StatusServiceUnavailable, errors.New("too many requests at once are served already"))
 			return
 		}
 		defer place.Release()
-		limit := a.MaxTime
-		switch {
-		case r.URL.Path == "/api/v1/events":
-			limit = endless
-		case long(r):
-			limit *= 10
-		}
+		limit := most(r)
 		within, end := context.WithTimeout(ctx, limit)
 		defer end()
 		control := http.NewResponseController(w)
@@ -261,7 +266,7 @@ func (a *api) limited(h handler) http.Handler {
 		})()
 		r = r.WithContext(within)
 		r.Body = http.MaxBytesReader(w, r.Body, a.MaxBody)
-		a.answered(h).ServeHTTP(w, r)
+		h.ServeHTTP(w, r)
 	})
 }
 
