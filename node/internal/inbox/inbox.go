@@ -23,7 +23,7 @@ import (
 //   - commands, from the API: the caller waits, until its context ends. Nothing is dropped.
 //   - results, of what the loop ordered: the goroutine that has a result waits. Nothing is dropped.
 //   - requests, on streams that peers opened: the stream waits. The places of streams bound the number that wait.
-//   - messages: pubsub's partial messages and tails, at most 2048 and 8 MiB of them, shared among peers, which take
+//   - messages: pubsub's partial messages and tails, at most 2048 and 8 MiB of them, shared among links, which take
 //     turns. A peer has as much waiting as there is room left: alone half of all, each of n peers the (n+1)th part. A
 //     message beyond that is dropped and counted. The sender's next catalogue, or our next ask, makes up for it. Tails
 //     wait on their stream.

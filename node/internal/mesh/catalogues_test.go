@@ -20,6 +20,7 @@ import (
 // newMesh returns a mesh that is not started, and a function that says what is sent to the peers whose turn it is.
 func newMesh() (m *Mesh, sent func(subscribed bool) []string) {
 	m = New(Config{Topic: "topic", Counters: counters.New(20), Inbox: inbox.New(), Link: func(peer.ID) {}, Barred: nobody, Admit: table(1, true)})
+	m.cfg.Linked = func(peer.ID) bool { return true }
 	return m, func(subscribed bool) (sent []string) {
 		for {
 			select {
@@ -247,6 +248,20 @@ func TestLaterGroups(t *testing.T) {
 		rpc := &pubsub.RPC{RPC: pb.RPC{Partial: &pb.PartialMessagesExtension{TopicID: proto.String(c.topic), GroupID: []byte(c.group), PartsMetadata: []byte("new")}}}
 		if err := m.inspect("p", rpc); err == nil || blamed != c.blame {
 			t.Errorf("group %q of %s: %v, blamed %d times, want %d", c.group, c.topic, err, blamed, c.blame)
+		}
+	}
+}
+
+// TestPartialsAreOfLinks: a partial message makes a link of its sender's connection. Without room for the link, it does
+// not come to the inbox.
+func TestPartialsAreOfLinks(t *testing.T) {
+	for _, room := range []bool{true, false} {
+		m, _ := newMesh()
+		linked := false
+		m.cfg.Linked, m.cfg.Link = func(peer.ID) bool { return linked }, func(peer.ID) { linked = room }
+		rpc := &pubsub.RPC{RPC: pb.RPC{Partial: &pb.PartialMessagesExtension{TopicID: proto.String("topic"), GroupID: []byte(wire.CatalogueGroup)}}}
+		if err := m.inspect("p", rpc); err != nil || (rpc.Partial != nil) != room || (m.dropped("partials") == 0) != room {
+			t.Errorf("room %t: %v, %v, %d dropped", room, err, rpc.Partial, m.dropped("partials"))
 		}
 	}
 }

@@ -362,7 +362,8 @@ func (m *Mesh) announce(to peer.ID) partialmessages.PublishActionsFn[struct{}] {
 func (m *Mesh) gossip(_ string, _ []byte, _ []peer.ID, states map[peer.ID]struct{}) { clear(states) }
 
 // inspect checks an RPC before pubsub handles it. An error makes pubsub drop the whole RPC, and keep no state for it.
-// It is an error if the partial message is of another topic, of an unknown form, or over the limits.
+// It is an error if the partial message is of another topic, of an unknown form, or over the limits. The partial message
+// of a peer for whose link there is no room is dropped: so those that wait for the loop are shared as links are.
 func (m *Mesh) inspect(from peer.ID, rpc *pubsub.RPC) error {
 	m.cfg.Counters.Count(from, ProtocolID, 0, sizeRPC(rpc))
 	if len(rpc.GetControl().GetGraft()) > 0 {
@@ -387,6 +388,13 @@ func (m *Mesh) inspect(from peer.ID, rpc *pubsub.RPC) error {
 		m.cfg.Counters.Drop("later")
 	} else if err != nil {
 		m.cfg.Refuse(from, "rpc "+reasonRPC(err), err)
+	}
+	if !m.cfg.Linked(from) { // its hello may still be on the way
+		m.cfg.Link(from)
+	}
+	if !m.cfg.Linked(from) {
+		rpc.Partial = nil
+		m.cfg.Counters.Drop("partials")
 	}
 	return err
 }
