@@ -17,7 +17,7 @@ const (
 
 	// window is the time over which demand is averaged. With twice as long a window, a flood is served for another
 	// second before its share binds.
-	window = time.Second
+	window = agenda.Beat
 	// ahead is the time of its share by which a user may be ahead of it. Work of a whole window at once takes the
 	// processors from the node's own.
 	ahead = agenda.Tick

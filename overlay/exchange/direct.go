@@ -6,7 +6,6 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/admission"
 	"github.com/venn-p2p/venn/overlay/agenda"
-	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -20,9 +19,6 @@ type request struct {
 	until time.Duration
 	slot  *admission.Slot // place among the waiting requests; nil: the request is answered
 }
-
-// maxRequests is the most direct requests of links that wait at a time. As many requests of other peers may wait.
-const maxRequests = 2 * bound.Few
 
 // Request answers a direct request about an entry, at once or as soon as the budgets allow. It refuses the request if
 // there is no entry (of is nil), or no place for the request to wait.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/admission"
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/space"
@@ -97,7 +98,7 @@ func New(cfg Config, out *event.Effects, d *directory.Directory) *Exchange {
 	x := &Exchange{
 		cfg: cfg, directory: d, out: out, owns: d.Owns(), due: agenda.New(dueTasks),
 		up:      newBudget(cfg.Share*float64(cfg.Up)/8, 0),
-		served:  admission.New(0.5, maxRequests),
+		served:  admission.New(0.5, 2*bound.Few), // so many requests of links may wait, and as many of other peers
 		notices: budget{least: noticeBurst},
 		down:    newBudget(cfg.Share*float64(cfg.Down)/8, 0), uninvited: newBudget(unaskedShare*cfg.Share*float64(cfg.Down)/8, 0),
 	}

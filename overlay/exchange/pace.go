@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/bound"
 )
 
 // If a peer declares no receiving rate, its links begin at [FirstRate] and then follow the measured rate. The sender
@@ -15,7 +16,7 @@ const (
 	// FirstRate is the assumed rate at first, in bit/s, of a receiver's line that is not declared.
 	FirstRate = 1_000_000
 	// leastRate is the lowest rate that measurements can set, in bit/s.
-	leastRate = 64_000
+	leastRate = FirstRate / bound.Enough
 	// trainGap is the longest time to the next message of a train: the largest takes less on the slowest line.
 	trainGap = agenda.Attempt
 )

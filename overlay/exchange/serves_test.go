@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/admission"
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -24,7 +25,7 @@ func TestAskersLeaveHalf(t *testing.T) {
 			d := emptyDirectory(rng)
 			x := New(cfg, new(event.Effects), d)
 			if !limited {
-				x.served = admission.New(1e6, maxRequests)
+				x.served = admission.New(1e6, 2*bound.Few)
 			}
 			x.open(0, d.Open("link", ""))
 			strangers, honest, link, announced := 0, 0, 0, 0

@@ -23,7 +23,7 @@ const (
 // With 512 words a row, a key is looked for among 100,000 peers in 20 µs in place of 27, but a peer's summary is
 // replaced in 77 µs in place of 29 (`cd testnet/bench && go run . index`). This does not compile if an entry's 16 bits
 // cannot number all columns of a stripe.
-const _ = uint16(wordBits*maxWords - 1)
+var _ [1<<16 - wordBits*maxWords]struct{}
 
 const (
 	// Prefixes of more than largeKeys keys get fewRows rows. Memory has room for few of them, so asking some in vain

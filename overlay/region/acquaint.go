@@ -254,7 +254,7 @@ func (s *Region) bar(similar []*directory.Entry) float64 {
 }
 
 // similarRoom returns the number of similar peers that the directory has room for, besides linked peers and peers of
-// our range: SimilarShare of the room, or more if the range and UsefulShare leave more; from 1 to maxAlike.
+// our range: SimilarShare of the room, or more if the range and the useful leave more; from 1 to maxAlike.
 func (s *Region) similarRoom() int {
 	most := float64(s.directory.UnlinkedCapacity())
 	inside := 0
@@ -263,7 +263,7 @@ func (s *Region) similarRoom() int {
 			inside++
 		}
 	}
-	left := float64(most*(1-directory.UsefulShare)) - float64(inside)
+	left := float64(most*(directory.RangeShare+directory.SimilarShare)) - float64(inside)
 	return max(1, min(int(max(directory.SimilarShare*most, left)), maxAlike))
 }
 

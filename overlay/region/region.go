@@ -66,8 +66,6 @@ const (
 const (
 	// nearestMost is the number of places remembered only to estimate the network's size.
 	nearestMost = space.Countable
-	// hearsay is the factor by which an estimate from places heard of may exceed one from summaries held.
-	hearsay = 2
 	// apart is the factor by which the estimate from our own evidence may exceed the word of most links. With twice the
 	// excess, the contacts of 100 peers leave 227 of 10,000 pairs uncovered, where they leave 175 (TestContacts).
 	apart = 1.125
@@ -229,7 +227,7 @@ func (s *Region) ownEstimate() float64 {
 		}
 	}
 	sure := 1 + space.Origins(s.place, signed)
-	return min(1+space.Origins(s.place, append(signed, told...)), hearsay*sure)
+	return min(1+space.Origins(s.place, append(signed, told...)), 2*sure)
 }
 
 // wordOfLinks returns a number by the word of the links: at least half of them state atLeast or more in their hellos,

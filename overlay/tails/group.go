@@ -7,8 +7,8 @@ import (
 
 // sharing returns the least and the greatest tag with the given tag's first three bytes, which [wire.Abbreviate] keeps.
 func sharing(tag uint64) (first, last uint64) {
-	const rest = 1<<40 - 1
-	return tag &^ rest, tag | rest
+	first = tag >> 40 << 40
+	return first, first | (1<<40 - 1)
 }
 
 // fitting appends to out the origins whose known epoch an item may be about: nearly always one or none.

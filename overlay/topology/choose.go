@@ -18,7 +18,7 @@ const (
 	connectsATime = 2
 	// latestChoice is the time after the start from which new origins delay the comparison no more. With half of it, a
 	// peer with a tenth of our keys becomes the neighbour by overlap, and one with eight tenths does not (transcript
-	// neighbours).
+	// neighbours). With 30 s a query takes 3.08 messages in place of 2.97 (scenario routing, 200 peers, origins=24).
 	latestChoice = 20 * time.Second
 	// auditMost is the longest time between audits, while the summary does not change.
 	auditMost = agenda.Day
