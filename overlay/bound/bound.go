@@ -1,5 +1,6 @@
 // Package bound has the numbers by which the machines bound what others make them remember, look at and believe. A rule
-// takes one of them. It has a number of its own only where a run shows that none of these serves.
+// takes one of them. It has a number of its own only where a run shows that none of these serves. overlay/SENSITIVITY.md
+// says what half and twice of each number do.
 package bound
 
 // A bounded memory has one of three sizes, by what an item takes. So none takes more than about a megabyte.
