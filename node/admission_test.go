@@ -2,6 +2,10 @@ package node
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	crand "crypto/rand"
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -14,6 +18,7 @@ import (
 	"time"
 
 	"github.com/libp2p/go-libp2p"
+	pb "github.com/libp2p/go-libp2p-pubsub/pb"
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -21,8 +26,11 @@ import (
 	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
 	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
 	ma "github.com/multiformats/go-multiaddr"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/venn-p2p/venn/node/internal/limits"
+	"github.com/venn-p2p/venn/node/internal/links"
 	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -126,7 +134,31 @@ var misbehaviours = []misbehaviour{
 		_, _ = s.Write(make([]byte, 1<<16)) // each of a length of 0
 		_ = s.Close()
 	}},
+	{PubsubID, func(ctx context.Context, h host.Host, n peer.ID, i uint64) { // messages by a key that takes long to verify
+		s, err := h.NewStream(ctx, n, PubsubID)
+		if err != nil {
+			return
+		}
+		_ = s.SetDeadline(time.Now().Add(time.Second))
+		topic, rpc := Topic("venn"), &pb.RPC{}
+		for m := range uint64(9) {
+			rpc.Publish = append(rpc.Publish, &pb.Message{From: dear.from, Key: dear.key, Signature: dear.signature, Topic: &topic, Seqno: binary.BigEndian.AppendUint64(nil, 9*i+m)})
+		}
+		_, _ = s.Write(protowire.AppendBytes(nil, must(proto.Marshal(rpc))))
+		_ = s.Close()
+	}},
 }
+
+// dear is an author with a key of P-521, and a signature of something else.
+var dear = func() (d struct{ from, key, signature []byte }) {
+	k, _, err := crypto.ECDSAKeyPairFromKey(must(ecdsa.GenerateKey(elliptic.P521(), crand.Reader)))
+	if err != nil {
+		panic(err)
+	}
+	d.from, d.key = []byte(must(peer.IDFromPrivateKey(k))), must(crypto.MarshalPublicKey(k.GetPublic()))
+	d.signature = must(k.Sign([]byte("else")))
+	return d
+}()
 
 // TestEveryProtocolIsAbused: what strangers do in TestStrangersLeaveHalf covers every protocol that a node serves.
 func TestEveryProtocolIsAbused(t *testing.T) {
@@ -183,10 +215,19 @@ func TestStrangersLeaveHalf(t *testing.T) {
 	}
 }
 
+// dialPaid connects a host with a node as soon as there is credit for the handshake. Libp2p would wait longer each time.
+func dialPaid(t *testing.T, h host.Host, n *Node) {
+	eventually(t, "credit for a handshake", func() bool {
+		links.Forgive(h, n.ID())
+		return h.Connect(t.Context(), info(n)) == nil
+	})
+}
+
 // strangersShare returns the shares of an honest stranger's questions and of an honest link's finds that succeed while
 // k identities do all that they can.
 func strangersShare(t *testing.T, k int, work float64) (stranger, link float64) {
-	n := nodeOn(t, limitedHost(t, 1+k/64), WithJoins(), WithLimits(limits.Limits{Work: work}))
+	at := libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0", "/ip4/127.0.0.1/udp/0/quic-v1")
+	n := nodeOn(t, hostOf(t, Guarded, libp2p.DisableRelay(), at), WithJoins(), WithLimits(limits.Limits{Work: work}))
 	keys := keysOf("held", 20)
 	add(t, n, keys...)
 	friend, honest := newNode(t), hostIn(t, 200)
@@ -194,10 +235,11 @@ func strangersShare(t *testing.T, k int, work float64) (stranger, link float64) 
 	eventually(t, "the link knows the keys", func() bool { return knows(friend, n) })
 	bad := make([]host.Host, k)
 	for i := range bad {
-		bad[i] = hostIn(t, 1+i%max(1, k/8))
-		dialTo(t, bad[i], info(n))
+		by := []string{"tcp/0", "udp/0/quic-v1"}[i%2]
+		bad[i] = hostOf(t, libp2p.ListenAddrStrings(fmt.Sprintf("/ip4/127.0.%d.1/%s", 1+i%max(1, k/8), by)), libp2p.DisableRelay())
+		dialPaid(t, bad[i], n)
 	}
-	dialTo(t, honest, info(n))
+	dialPaid(t, honest, n)
 	before := int(heap())
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
@@ -207,8 +249,8 @@ func strangersShare(t *testing.T, k int, work float64) (stranger, link float64) 
 	for i, h := range bad {
 		wg.Go(func() {
 			for ctx.Err() == nil {
-				what := i / 2 % len(misbehaviours)
-				if i%2 == 0 {
+				what := (i/4*2 + i%2) % len(misbehaviours)
+				if i%4 > 1 {
 					what = 0 // idle streams need the most identities
 				}
 				misbehaviours[what].do(ctx, h, n.ID(), done.Add(1))
