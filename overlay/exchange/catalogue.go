@@ -119,7 +119,7 @@ func (x *Exchange) noteClaim(l *link, e *origin, it wire.Item) {
 		m.failures = max(1, m.failures)
 	}
 	if ep, _ := e.Epoch(); epoch.After(ep) && !e.newerThan.After(ep) {
-		e.newerSince, e.newerThan = x.now, epoch
+		e.newerThan = epoch
 	}
 	if l.traded(e.Index()).claims(epoch, it.Have) {
 		x.wake(e)

@@ -2,9 +2,7 @@ package exchange
 
 import (
 	"slices"
-	"time"
 
-	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
@@ -27,59 +25,26 @@ import (
 // Making or applying a delta takes time and memory in proportion to the collection (some forty bytes a key). So there
 // are no deltas for collections over MaxDeltaKeys, and the collections of all deltas made in one tick have at most that
 // many keys. The latest maxMade deltas are kept for further asks.
-const (
-	maxMade = bound.Few
-	// deltaPatience is the time after the first news of an epoch for which we wait for a peer that holds as many parts
-	// of it as we hold of the earlier epoch.
-	deltaPatience = agenda.Soon
-)
-
-// deltaOffer turns an offer of a newer epoch, or of more parts of it, into an offer of a delta. It keeps the links that
-// hold most parts, counted up to the base's depth. wait is set if it is better to ask nobody yet.
-func (x *Exchange) deltaOffer(now time.Duration, of *offer) (wait bool) {
-	e := of.e
-	base := e.Earlier(of.epoch)
-	if base == nil || base.Parts() <= of.from {
-		return false
-	}
-	deepest := base.Parts()
-	if len(of.links) == 0 { // this is a direct fetch, of an epoch that is held in part
-		x.sizeDelta(of, base, min(deepest, e.Newest().Plan().Parts()))
-		return false
-	}
-	reach := func(l *link) int {
-		if l.appliesNo(e.Tag(), of.epoch) {
-			return 0
-		}
-		return min(int(l.trade(e.Index()).have), deepest)
-	}
-	want := of.from
-	for _, l := range of.links {
-		want = max(want, reach(l))
-	}
-	if want < deepest && now-e.newerSince < deltaPatience {
-		return true
-	}
-	if want == of.from {
-		return false
-	}
-	of.links = slices.DeleteFunc(of.links, func(l *link) bool { return reach(l) < want })
-	x.sizeDelta(of, base, want)
-	return false
-}
+const maxMade = bound.Few
 
 // headerBytes is the largest size of a signed header, unless it has many blocks. With twice as many, upkeep is 2 % more,
 // with half as many the same (mixed-lines).
 const headerBytes = 512
 
-// sizeDelta sets the end, the bytes, the class and the value of an offer of a delta.
-func (x *Exchange) sizeDelta(of *offer, earlier *summary.Prefix, want int) {
-	of.end, of.given = want, base{p: earlier}.given()
+// sizeDelta sets the end, the base, the bytes, the class and the value of an offer of a newer epoch, if an earlier one is
+// held with more parts than the newer one has here. A link with fewer parts of it sends a delta of these.
+func (x *Exchange) sizeDelta(of *offer, most int) (ok bool) {
+	earlier := of.e.Earlier(of.epoch)
+	if earlier == nil || min(earlier.Parts(), most) <= of.from {
+		return false
+	}
+	of.end, of.given = min(earlier.Parts(), most), base{p: earlier}.given()
 	of.bytes = of.e.deltaBytes
 	if of.bytes == 0 {
 		of.bytes = rpcOverhead + headerBytes + of.e.Held().EncodedBytes()/16
 	}
 	of.class, of.value = newer, of.e.Weight()/float64(of.bytes)
+	return true
 }
 
 // serving is the outcome of an ask that a delta may answer.

@@ -16,7 +16,6 @@ type origin struct {
 	place            space.Place
 	deltaBytes       int           // bytes of the last delta; 0: there was none
 	newerThan        summary.Epoch // latest epoch heard of that was newer than the newest held
-	newerSince       time.Duration // when newerThan was heard of
 	ask              ask           // the one outstanding ask; zero: nothing is asked about it
 	step             step          // the next parts to ask for, as last planned
 	fetchAt          time.Duration // no direct fetch before this time

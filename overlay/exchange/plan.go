@@ -20,7 +20,7 @@ import (
 // the number of wasted confirmations saved for each key looked for. It is weighted by 1 + the overlap, the estimated
 // part of our collection that the peer holds, because a similar peer is asked more often. It is weighted too by the
 // share of its claims that the peer confirmed. The first part of an unknown origin comes before all else: without it
-// the peer's keys cannot be found at all. Then come deltas, which keep summaries up to date (see deltaOffer). Where the
+// the peer's keys cannot be found at all. Then come deltas, which keep summaries up to date (see sizeDelta). Where the
 // line has a focus, origins beside it come later: see focus.go.
 //
 // Each further bit a key halves f, so value per byte falls as depth grows. Taking the best next step is then near the
@@ -153,13 +153,7 @@ func (x *Exchange) bestOffer(now time.Duration, e *origin, short func() bool) (o
 	if e.Covered() {
 		most = min(most, 1)
 	}
-	if x.deltaOffer(now, &of) {
-		return of, false
-	}
-	if of.given != (wire.Given{}) {
-		return of, true
-	}
-	ok := x.size(&of, most, short)
+	ok := x.sizeDelta(&of, most) || x.size(&of, most, short)
 	return of, ok
 }
 
