@@ -321,7 +321,7 @@ func TestStrangersAndPrivateKeys(t *testing.T) {
 	add(t, n, []byte("public"))
 	ask := func(r *raw) (has []bool) {
 		t.Helper()
-		got, err := r.exchange(n, HaveID, frame(wire.HaveRequest{Keys: [][]byte{[]byte("private"), []byte("public")}, Own: true}.Append(nil)))
+		got, err := r.exchange(n, HaveID, frame(wire.HaveRequest{Keys: [][]byte{[]byte("private"), []byte("public")}, Private: true}.Append(nil)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -38,19 +38,19 @@ func (l *loop) confirm(c event.Ask) {
 	l.confirmAll(p, []event.Ask{c})
 }
 
-// isOwn reports whether a confirmation is for a query of this node.
-func isOwn(c event.Ask) bool { return c.Question.(wire.HaveRequest).Own }
+// asksPrivate reports whether a confirmation asks for private keys, too.
+func asksPrivate(c event.Ask) bool { return c.Question.(wire.HaveRequest).Private }
 
-// together returns the questions of confirmations, all for this node or none, as one.
+// together returns the questions of confirmations as one. All ask for private keys, or none does.
 func together(batch []event.Ask) wire.HaveRequest {
-	q := wire.HaveRequest{Keys: make([][]byte, len(batch)), Own: isOwn(batch[0])}
+	q := wire.HaveRequest{Keys: make([][]byte, len(batch)), Private: asksPrivate(batch[0])}
 	for i, c := range batch {
 		q.Keys[i] = c.Question.(wire.HaveRequest).Keys[0]
 	}
 	return q
 }
 
-// confirmAll sends a peer one batch of confirmations, all for this node or none. The loop gets the result.
+// confirmAll sends a peer one batch of confirmations: all ask for private keys, or none does. The loop gets the result.
 func (l *loop) confirmAll(p peer.ID, batch []event.Ask) {
 	q, e, begun := together(batch), errandOf(batch[0]), l.n.now()
 	l.n.tasks.Run(func() {
@@ -87,10 +87,10 @@ func (l *loop) confirmed(r confirmed) {
 		delete(l.asks, r.peer)
 		return
 	}
-	// The one that has waited for longest says whether the batch is for this node or for others.
+	// The one that has waited for longest decides whether the batch asks for private keys.
 	var batch, rest []event.Ask
 	for _, c := range next {
-		if isOwn(c) == isOwn(next[0]) {
+		if asksPrivate(c) == asksPrivate(next[0]) {
 			batch = append(batch, c)
 		} else {
 			rest = append(rest, c)
@@ -115,7 +115,7 @@ var haveAgain = []time.Duration{20 * time.Millisecond, 200 * time.Millisecond, 5
 // is about the first keys only. rtt is that of the last message.
 func (n *Node) have(ctx context.Context, to wire.Record, q wire.HaveRequest, e errand) (has []bool, rtt time.Duration, err error) {
 	for len(has) < len(q.Keys) && err == nil {
-		batch := wire.HaveRequest{Keys: q.Keys[len(has):], Own: q.Own}
+		batch := wire.HaveRequest{Keys: q.Keys[len(has):], Private: q.Private}
 		batch.Keys = batch.Keys[:wire.HaveFits(batch.Keys)]
 		var some []bool
 		tries := 0
@@ -151,7 +151,7 @@ func (n *Node) haveOnce(ctx context.Context, to wire.Record, q wire.HaveRequest,
 func havePrice(q wire.HaveRequest) time.Duration { return time.Duration(len(q.Keys)) * admit.Key }
 
 func (n *Node) serveHave(s *streams.Stream, q wire.HaveRequest) (err error) {
-	has, private := make([]bool, len(q.Keys)), q.Own && n.mayAskPrivate(s.Peer)
+	has, private := make([]bool, len(q.Keys)), q.Private && n.mayAskPrivate(s.Peer)
 	for i, k := range q.Keys {
 		if has[i], err = n.has(k, private); err != nil {
 			return err // rather than a false no

@@ -176,7 +176,7 @@ func (r *Router) probe(q *search) {
 			q.patience = r.cfg.HedgeAfter
 			q.hedgeAt = r.now + q.patience
 		}
-		r.ask(q, c.record, wire.HaveRequest{Keys: [][]byte{q.Key}, Own: q.Private})
+		r.ask(q, c.record, wire.HaveRequest{Keys: [][]byte{q.Key}, Private: q.Private})
 	}
 }
 

@@ -125,7 +125,7 @@ func (c *conn) ask(ctx context.Context, id protocol.ID, msg []byte, most int) ([
 
 // has asks whether the daemon has a key. It returns nil if so.
 func (c *conn) has(ctx context.Context, key []byte) error {
-	b, err := c.ask(ctx, haveID, wire.HaveRequest{Keys: [][]byte{key}, Own: true}.Append(nil), wire.MaxHaveAnswer)
+	b, err := c.ask(ctx, haveID, wire.HaveRequest{Keys: [][]byte{key}, Private: true}.Append(nil), wire.MaxHaveAnswer)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import "fmt"
 // HaveFits returns the number of keys, from the first on, that fit into one HaveRequest. It is at least one if
 // there are keys and the first has at most MaxKey bytes.
 func HaveFits(keys [][]byte) int {
-	size := HaveRequest{Own: true}.Size()
+	size := HaveRequest{Private: true}.Size()
 	for i, k := range keys {
 		size += sizeBytes(len(k))
 		if i == MaxHaveKeys || size > MaxHave {
@@ -18,8 +18,9 @@ func HaveFits(keys [][]byte) int {
 // HaveRequest asks which of some keys the receiver holds.
 type HaveRequest struct {
 	Keys [][]byte
-	// Own says that the asker's owner asks. Others for whom a peer may ask must not learn of private keys.
-	Own bool
+	// Private asks for private keys, too. Then the asker's owner asks: others for whom a peer may ask must not learn of
+	// private keys.
+	Private bool
 }
 
 // Append appends the message to b. There must be no more keys than HaveFits returns.
@@ -32,7 +33,7 @@ func (q HaveRequest) fields(w *writer) {
 	for _, k := range q.Keys {
 		w.bytes(1, k)
 	}
-	w.bool(2, q.Own)
+	w.bool(2, q.Private)
 }
 
 // ParseHaveRequest decodes a whole message.
@@ -43,7 +44,7 @@ func ParseHaveRequest(b []byte) (q HaveRequest, err error) {
 		case 1:
 			q.Keys = append(q.Keys, d.element(len(q.Keys), MaxHaveKeys, 1, MaxKey))
 		case 2:
-			q.Own = d.bool()
+			q.Private = d.bool()
 		}
 	}
 	if len(q.Keys) == 0 {

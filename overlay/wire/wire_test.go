@@ -74,7 +74,7 @@ var kinds = []kind{
 		{Group: group.ID{1, 15: 3}, Number: 1 << 31, Hides: true, Tails: [][]byte{{1, 2}, {3}}},
 	}, parser(ParseTails)},
 	{"have-request", MaxHave, HaveRequest{Keys: [][]byte{[]byte("one key"), []byte("another")}}, parser(ParseHaveRequest)},
-	{"have-request-own", MaxHave, HaveRequest{Keys: [][]byte{[]byte("one key")}, Own: true}, parser(ParseHaveRequest)},
+	{"have-request-private", MaxHave, HaveRequest{Keys: [][]byte{[]byte("one key")}, Private: true}, parser(ParseHaveRequest)},
 	{"have-answer", MaxHaveAnswer, HaveAnswer{true, false, false, true, true, false, false, false, false, true, true}, parser(func(b []byte) (HaveAnswer, error) {
 		return ParseHaveAnswer(b, answerKeys)
 	})},
@@ -370,7 +370,7 @@ func TestHaveFits(t *testing.T) {
 			t.Errorf("%d keys of %d bytes: %d fit, want %d", c.n, c.size, got, c.want)
 		}
 		if got > 0 {
-			if _, err := ParseHaveRequest(HaveRequest{Keys: ks[:got], Own: true}.Append(nil)); err != nil {
+			if _, err := ParseHaveRequest(HaveRequest{Keys: ks[:got], Private: true}.Append(nil)); err != nil {
 				t.Errorf("%d keys of %d bytes: %v", got, c.size, err)
 			}
 		}

@@ -116,7 +116,7 @@ func privateKey(ctx context.Context, defended bool) float64 {
 		hold = n.AddPrivate
 	}
 	must(hold(ctx, []byte("private")))
-	got := must(tell(ctx, c.beside(ctx, n), n.ID(), node.HaveID, wire.HaveRequest{Keys: [][]byte{[]byte("private")}, Own: true}.Append(nil)))
+	got := must(tell(ctx, c.beside(ctx, n), n.ID(), node.HaveID, wire.HaveRequest{Keys: [][]byte{[]byte("private")}, Private: true}.Append(nil)))
 	if len(got) == 0 {
 		return 0
 	}
