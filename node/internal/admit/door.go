@@ -31,13 +31,13 @@ type Door struct {
 	table  atomic.Pointer[Table] // of the host's node; nil: handshakes are free
 	most   int                   // most places
 	places *admission.Slots      // of inbound connections
-	turns  *admission.Slots      // of handshakes that compute: see [Door.Security]
+	turns  *admission.Slots      // of handshakes: see [Door.Security]
 }
 
 // NewDoor returns a door with places for most inbound connections. In all else it acts as m. m must allow twice as many:
 // a half-open connection that gives way ends with its handshake, which may take 15 s.
 func NewDoor(m network.ResourceManager, most int) *Door {
-	turns := admission.NewSlots(2 * runtime.GOMAXPROCS(0))
+	turns := admission.NewSlots(runtime.GOMAXPROCS(0))
 	return &Door{ResourceManager: m, most: most, places: admission.NewSlots(most), turns: turns}
 }
 

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"net"
 	"runtime"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -191,47 +190,38 @@ func TestHandshakesPay(t *testing.T) {
 	}
 }
 
-// slowly is a security transport whose handshakes read a byte and compute for a while, three times.
-type slowly struct {
-	sec.SecureTransport
-	at, most, done atomic.Int32 // handshakes that compute, the most at a time, and those that are done
+// reading is a security transport whose handshakes read a byte.
+type reading struct{ sec.SecureTransport }
+
+func (reading) SecureInbound(_ context.Context, c net.Conn, _ peer.ID) (sec.SecureConn, error) {
+	_, err := c.Read(make([]byte, 1))
+	return nil, err
 }
 
-func (s *slowly) SecureInbound(_ context.Context, c net.Conn, _ peer.ID) (sec.SecureConn, error) {
-	for range 3 {
-		if _, err := c.Read(make([]byte, 1)); err != nil {
-			return nil, err
-		}
-		for n := s.at.Add(1); ; {
-			if most := s.most.Load(); n <= most || s.most.CompareAndSwap(most, n) {
-				break
-			}
-		}
-		time.Sleep(2 * time.Millisecond)
-		s.at.Add(-1)
-	}
-	s.done.Add(1)
-	return nil, nil
-}
-
-// TestHandshakesTakeTurns: of handshakes that begin at once, as many compute at a time as there are turns. Those whose
-// other end falls silent have none.
+// TestHandshakesTakeTurns: of handshakes that begin at once, each processor begins the next one when those before it have
+// had their time. Those whose other end is silent have none.
 func TestHandshakesTakeTurns(t *testing.T) {
-	d, s := NewDoor(&network.NullResourceManager{}, 1), &slowly{}
-	in, ctx := turning{s, d.turns}, t.Context()
-	const all = 60
-	for i := range all {
+	const all = 20
+	d := NewDoor(&network.NullResourceManager{}, 1)
+	in, done, began := turning{reading{}, d.turns}, make(chan error), time.Now()
+	for i := range 2 * all {
 		near, far := net.Pipe()
-		go func() { _, _ = in.SecureInbound(ctx, near, "") }()
-		go func() { _, _ = far.Write(make([]byte, 2+i%2)) }()
-	}
-	for end := time.Now().Add(10 * time.Second); s.done.Load() < all/2; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%d of %d handshakes are done beside silent ones", s.done.Load(), all/2)
+		defer far.Close()
+		go func() {
+			_, err := in.SecureInbound(t.Context(), near, "")
+			done <- err
+		}()
+		if i%2 > 0 {
+			go func() { _, _ = far.Write([]byte{0}) }()
 		}
 	}
-	if most := s.most.Load(); int(most) > 2*runtime.GOMAXPROCS(0) {
-		t.Errorf("%d handshakes compute at a time", most)
+	for range all {
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if took, least := time.Since(began), (all/time.Duration(runtime.GOMAXPROCS(0))-1)*Handshake; took < least || took > 50*least {
+		t.Errorf("%d handshakes take %v, want %v at least, and not for ever", all, took, least)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"net/netip"
+	"time"
 
 	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/crypto"
@@ -18,8 +19,8 @@ import (
 )
 
 // Security returns an option of libp2p.New for the host of the door: libp2p's TLS and Noise, except that inbound
-// handshakes take turns to compute, two for each processor. Otherwise the node's own work waits behind all handshakes
-// that begin within an instant. A handshake that waits for the other end has no turn, so a half-open one delays nobody.
+// handshakes take turns, one for each processor, of the time of a [Handshake]. Otherwise the node's own work waits behind
+// all handshakes that begin within an instant. Who has sent nothing yet has no turn, so half-open connections delay nobody.
 func (d *Door) Security() libp2p.Option {
 	return libp2p.ChainOptions(libp2p.Security(libp2ptls.ID, inTurn(d, libp2ptls.New)), libp2p.Security(noise.ID, inTurn(d, noise.New)))
 }
@@ -40,34 +41,28 @@ type turning struct {
 
 // SecureInbound does the handshake of an inbound connection.
 func (s turning) SecureInbound(ctx context.Context, c net.Conn, p peer.ID) (sec.SecureConn, error) {
-	t := &turn{Conn: c, turns: s.turns, ctx: ctx}
-	defer func() { t.end(); t.turns = nil }()
-	return s.SecureTransport.SecureInbound(ctx, t, p)
+	return s.SecureTransport.SecureInbound(ctx, &turn{Conn: c, turns: s.turns, ctx: ctx}, p)
 }
 
-// turn is a connection. During its handshake, it has a turn from the end of a read to the next one.
+// turn is a connection. Its first read waits for the other end, then for a turn.
 type turn struct {
 	net.Conn
-	turns *admission.Slots // nil: the handshake is over
+	turns *admission.Slots // nil: it has had its turn
 	ctx   context.Context  // ends the wait for a turn
-	slot  *admission.Slot  // nil: it has no turn
 }
 
-// Read gives back the turn, reads, and waits for the next turn.
+// Read reads. The first one waits for a turn, too.
 func (t *turn) Read(p []byte) (int, error) {
-	t.end()
 	k, err := t.Conn.Read(p)
-	if t.turns != nil && err == nil {
-		t.slot, err = Wait(t.ctx, t.turns, caller(t.RemoteAddr()), func() {})
+	if t.turns == nil || err != nil {
+		return k, err
 	}
+	s, err := Wait(t.ctx, t.turns, caller(t.RemoteAddr()), func() {})
+	if err == nil {
+		time.AfterFunc(Handshake, s.Release)
+	}
+	t.turns = nil
 	return k, err
-}
-
-func (t *turn) end() {
-	if t.slot != nil {
-		t.slot.Release()
-		t.slot = nil
-	}
 }
 
 // caller returns the principal of a connection before its peer is known. The group is "" without an IP address.
