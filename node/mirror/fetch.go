@@ -147,7 +147,7 @@ func (f *flight) originTurn(p *source, now time.Time) *span {
 
 // next returns the range to be brought next, nil if there is none, and the best peer for it, nil if there is none now.
 // Peers that still fetch the content give its first missing bytes only. They replace the origin or a whole holder, if
-// they have at least the bytes that are here, and not each other. f.mu is held.
+// they have more bytes than are here, and not each other: one with as many may take them from here. f.mu is held.
 func (f *flight) next(now time.Time) (*source, *span) {
 	for _, s := range f.parts[:min(len(f.parts), maxSources)] {
 		if !f.wanting(s, now) {
@@ -155,7 +155,7 @@ func (f *flight) next(now time.Time) (*source, *span) {
 		}
 		waits := s.from != nil && s.from.ID != "" && !s.from.Whole
 		for _, p := range f.known {
-			has := p.Whole || s == f.parts[0] && !waits && (s.from == nil || p.Have >= f.there)
+			has := p.Whole || s == f.parts[0] && !waits && (s.from == nil || p.Have > f.there)
 			if has && !p.out && p.stop == nil && !now.Before(p.again) && !f.alone && (f.taken() || !now.Before(f.look.near)) {
 				return p, s
 			}

@@ -826,28 +826,36 @@ func TestOriginDoesNotWaitForRouter(t *testing.T) {
 	}
 }
 
-// TestOriginIsNotLeftForALaterMirror has a peer that gets its bytes from a mirror answer it late: it has more than the mirror
-// said in the question, and less than the mirror has by then.
+// TestOriginIsNotLeftForALaterMirror has a peer that gets its bytes from a mirror answer it: late, with more than the
+// mirror said in the question, and less than the mirror has by then; or at once, with as many.
 func TestOriginIsNotLeftForALaterMirror(t *testing.T) {
 	t.Parallel()
-	o, b := newRegistry(t), newBoard()
-	content := some(4<<20, 28)
-	digest, sum := o.add(content)
-	o.rate = 4 << 20
-	b.liar(t, sum, func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodGet {
-			w.WriteHeader(errBehind.status)
-			return
-		}
-		asker, _ := parseState(r.Header)
-		time.Sleep(100 * time.Millisecond)
-		state{Have: asker.Have + 1, Size: int64(len(content))}.write(w.Header())
-	})
-	p := b.start(t, Upstream{OCI: []string{o.URL}})
-	p.times.lookup = 0
-	get(t, p.url+blobs+digest).is(t, content)
-	if n := o.count("GET " + blobs); n != 1 {
-		t.Errorf("the origin was asked %d times", n)
+	for name, of := range map[string]struct {
+		late time.Duration
+		more int64
+	}{"late": {100 * time.Millisecond, 1}, "at once": {}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o, b := newRegistry(t), newBoard()
+			content := some(4<<20, 28)
+			digest, sum := o.add(content)
+			o.rate = 4 << 20
+			b.liar(t, sum, func(w http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodGet {
+					w.WriteHeader(errBehind.status)
+					return
+				}
+				asker, _ := parseState(r.Header)
+				time.Sleep(of.late)
+				state{Have: asker.Have + of.more, Size: int64(len(content))}.write(w.Header())
+			})
+			p := b.start(t, Upstream{OCI: []string{o.URL}})
+			p.times.lookup = 0
+			get(t, p.url+blobs+digest).is(t, content)
+			if n := o.count("GET " + blobs); n != 1 {
+				t.Errorf("the origin was asked %d times", n)
+			}
+		})
 	}
 }
 
