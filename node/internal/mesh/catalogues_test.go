@@ -252,16 +252,21 @@ func TestLaterGroups(t *testing.T) {
 	}
 }
 
-// TestPartialsAreOfLinks: a partial message makes a link of its sender's connection. Without room for the link, it does
-// not come to the inbox.
+// TestPartialsAreOfLinks: a partial message makes a link of its sender's connection, garbage does not. Without room for
+// the link, it does not come to the inbox.
 func TestPartialsAreOfLinks(t *testing.T) {
 	for _, room := range []bool{true, false} {
 		m, _ := newMesh()
 		linked := false
 		m.cfg.Linked, m.cfg.Link = func(peer.ID) bool { return linked }, func(peer.ID) { linked = room }
+		m.cfg.Refuse = func(peer.ID, string, error) {}
 		rpc := &pubsub.RPC{RPC: pb.RPC{Partial: &pb.PartialMessagesExtension{TopicID: proto.String("topic"), GroupID: []byte(wire.CatalogueGroup)}}}
 		if err := m.inspect("p", rpc); err != nil || (rpc.Partial != nil) != room || (m.dropped("partials") == 0) != room {
 			t.Errorf("room %t: %v, %v, %d dropped", room, err, rpc.Partial, m.dropped("partials"))
+		}
+		linked = false
+		if rpc.Partial = (&pb.PartialMessagesExtension{TopicID: proto.String("another")}); m.inspect("p", rpc) == nil || linked {
+			t.Errorf("room %t: garbage makes a link", room)
 		}
 	}
 }

@@ -383,11 +383,12 @@ func (m *Mesh) inspect(from peer.ID, rpc *pubsub.RPC) error {
 	if p == nil {
 		return nil
 	}
-	err := m.check(p)
-	if errors.Is(err, wire.ErrLater) {
+	if err := m.check(p); errors.Is(err, wire.ErrLater) {
 		m.cfg.Counters.Drop("later")
+		return err
 	} else if err != nil {
 		m.cfg.Refuse(from, "rpc "+reasonRPC(err), err)
+		return err
 	}
 	if !m.cfg.Linked(from) { // its hello may still be on the way
 		m.cfg.Link(from)
@@ -396,7 +397,7 @@ func (m *Mesh) inspect(from peer.ID, rpc *pubsub.RPC) error {
 		rpc.Partial = nil
 		m.cfg.Counters.Drop("partials")
 	}
-	return err
+	return nil
 }
 
 var (
