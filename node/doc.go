@@ -10,10 +10,9 @@
 //
 // Pubsub is gossipsub with partial messages on the topic /venn/<network>/summaries/2. Its group 'c' carries catalogues,
 // which list what the sender holds and wants. The other groups, one for each epoch of an origin, carry parts. Each
-// message goes to one peer. Peers without partial messages get the sample of this node's summary as an ordinary
-// message. Ordinary messages of others are dropped unread.
+// message goes to one peer. Ordinary messages are dropped unread.
 //
 // A host that strangers can reach should be made with [Guarded], as the daemon's is.
 //
-// A node with no keys and no connections costs about 17 goroutines and 150 KiB above its host (TestIdleCost).
+// A node with no keys and no connections costs about 16 goroutines and 150 KiB above its host (TestIdleCost).
 package node

@@ -38,10 +38,9 @@ const (
 // isHello reports whether a protocol is the hello of any network, in any version.
 func isHello(id protocol.ID) bool { return strings.HasPrefix(string(id), "/venn/hello/") }
 
-// Gossip returns an option that makes a caller's own pubsub speak gossipsub under the ids of nodes. It is for programs
-// that want the samples of a network's summaries without being a node. partial: the program understands partial
-// messages.
-func Gossip(partial bool) pubsub.Option { return mesh.Gossip(partial) }
+// Gossip returns an option that makes a caller's own pubsub speak gossipsub under the id of nodes. It is for programs
+// that exchange summaries with nodes without being one.
+func Gossip() pubsub.Option { return mesh.Gossip() }
 
 // Muxer is libp2p's yamux for hosts of nodes: libp2p.Muxer(yamux.ID, node.Muxer). A peer that sends more than its
 // share, unasked, waits. Without this muxer, a node's memory and time are bounded only once a stream is served.

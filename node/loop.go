@@ -249,17 +249,10 @@ func (l *loop) stateChanged(p peer.ID, s inbox.PeerState) {
 	}
 	if s.Mesh == inbox.Ended || s.Mesh == inbox.EndedAndBegun {
 		l.n.links.Meshed(p, false)
-		l.n.mesh.Meshed(p, false)
 		l.step(event.Pruned{Peer: wire.PeerID(p)})
 	}
 	if (s.Mesh == inbox.Begun || s.Mesh == inbox.EndedAndBegun) && l.link(p, false, false) {
 		l.n.links.Meshed(p, true)
-		if l.n.mesh.Meshed(p, true) {
-			l.publisher.sampleDue = true
-			if l.previous != nil {
-				l.previous.sampleDue = true
-			}
-		}
 		l.step(event.Grafted{Peer: wire.PeerID(p)})
 	}
 }

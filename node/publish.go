@@ -21,10 +21,6 @@ type publisher struct {
 	published int   // number of summaries published so far
 	bytes     int   // size of the last summary's parts on the wire
 	fault     error // error of the last build; nil: it did not fail
-
-	sample    []byte        // ordinary message about the last epoch; nil: none
-	sampleDue bool          // a peer in the mesh may lack the sample
-	sampled   time.Duration // when the sample was last sent; 0: never
 }
 
 // built is a new epoch, ready to be published.
@@ -44,7 +40,7 @@ func newPublishers(n *Node) (current, old *publisher) {
 	return &publisher{n: n, seed: n.cfg.seed.Tag()}, old
 }
 
-// changed tells the core of changed keys and addresses, sends samples that are due, and drops an expired previous seed.
+// changed tells the core of changed keys and addresses, and drops an expired previous seed.
 func (l *loop) changed() {
 	if l.n.moved.Swap(false) {
 		l.step(core.Moved{})
@@ -52,12 +48,8 @@ func (l *loop) changed() {
 	if waiting, many := l.n.unannounced.waiting(); waiting > 0 {
 		l.step(core.Changed{Waiting: waiting, Many: many})
 	}
-	l.publisher.sendSample(l.n.now())
 	if l.previous != nil && !time.Now().Before(l.n.cfg.previous.until) {
 		l.previous = nil
-	}
-	if l.previous != nil {
-		l.previous.sendSample(l.n.now())
 	}
 }
 
@@ -128,16 +120,5 @@ func (p *publisher) built(l *loop, b built) {
 	h, all := b.stream.Header(), b.stream
 	p.published++
 	p.bytes = all.EncodedBytes()
-	p.sample, p.sampleDue = sampleMessage(b), true
 	p.n.events.emit(EvtSummaryPublished{Seed: h.Seed.Number, Epoch: h.Epoch, Keys: h.N, Parts: all.Parts(), Bytes: p.bytes})
-}
-
-// sendSample publishes the sample of our summary as an ordinary pubsub message, at most once every sampleEvery, while a
-// peer without partial messages is in the mesh.
-func (p *publisher) sendSample(now time.Duration) {
-	if !p.sampleDue || p.sample == nil || p.sampled > 0 && now < p.sampled+sampleEvery || !p.n.mesh.AnyPlain() {
-		return
-	}
-	p.sampleDue, p.sampled = false, now
-	p.n.mesh.Publish(p.sample)
 }

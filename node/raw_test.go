@@ -65,7 +65,7 @@ func (r *raw) join(options ...pubsub.Option) {
 			OnIncomingRPC:                   r.incoming,
 			PeerInitiatedGroupLimitPerTopic: 1 << 14, PeerInitiatedGroupLimitPerTopicPerPeer: 1 << 12,
 		}),
-		Gossip(true), pubsub.WithLogger(quiet), pubsub.WithRawTracer(&grafts{r: r}), pubsub.WithMaxMessageSize(8<<20), pubsub.WithPeerOutboundQueueSize(512))...)
+		Gossip(), pubsub.WithLogger(quiet), pubsub.WithRawTracer(&grafts{r: r}), pubsub.WithMaxMessageSize(8<<20), pubsub.WithPeerOutboundQueueSize(512))...)
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -54,10 +54,9 @@ const (
 	MaxQuery        = MaxKey + MaxPeer + 4*MaxVisited + room
 	MaxAnswer       = MaxAnswerRecords*maxRecordField + room
 	MaxPartsRequest = room
-	MaxParts        = 512 << 10             // on a stream
-	MaxPartsRPC     = 136 << 10             // in pubsub
-	MaxSample       = 4 << 10               // in an ordinary pubsub message
-	MaxIntroduction = MaxSample + MaxRecord // in an Inquiry or in Names
+	MaxParts        = 512 << 10 // on a stream
+	MaxPartsRPC     = 136 << 10 // in pubsub
+	MaxIntroduction = 6 << 10   // in an Inquiry or in Names
 	MaxInquiry      = MaxLacks + MaxKnown*knownBytes + MaxIntroduction + room
 	MaxNames        = MaxNamed*MaxRecord + MaxIntroduced*MaxIntroduction + room
 	MaxCatalogue    = MaxItems*(groupBytes+binary.MaxVarintLen16+binary.MaxVarintLen16+givenBytes) + room

@@ -115,7 +115,7 @@ func (p *Parts) joinRecord(d *decoder, rest []byte) {
 	}
 }
 
-// ParseParts decodes a whole message of at most limit bytes (MaxParts, MaxPartsRPC or MaxSample).
+// ParseParts decodes a whole message of at most limit bytes (MaxParts, MaxPartsRPC or MaxIntroduction).
 func ParseParts(b []byte, limit int) (Parts, error) {
 	var p Parts
 	var run, keyless []byte

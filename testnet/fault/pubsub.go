@@ -26,7 +26,7 @@ func (p *Peer) subscribe(ctx context.Context) error {
 			PeerInitiatedGroupLimitPerTopic:        1 << 14,
 			PeerInitiatedGroupLimitPerTopicPerPeer: 1 << 12,
 		}),
-		node.Gossip(true), pubsub.WithLogger(quiet), pubsub.WithMaxMessageSize(8<<20))
+		node.Gossip(), pubsub.WithLogger(quiet), pubsub.WithMaxMessageSize(8<<20))
 	if err != nil {
 		return fmt.Errorf("fault: %w", err)
 	}

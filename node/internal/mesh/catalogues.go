@@ -31,13 +31,11 @@ type peers struct {
 
 // remote is the state of a peer that is linked, or has a stream of pubsub to or from this node.
 type remote struct {
-	in    *rpcStream // the peer's latest stream to this node; nil: there is none
-	open  bool       // pubsub has a stream to the peer
-	plain bool       // the peer is subscribed to the topic without partial messages
-	mesh  bool       // the peer is in the mesh
-	full  bool       // pubsub's own queue to the peer was full
-	kept  [][]byte   // the newest waiting catalogues, oldest first
-	sent  [][]byte   // the newest catalogues sent on the present stream, oldest first; nil: none since the link ended
+	in   *rpcStream // the peer's latest stream to this node; nil: there is none
+	open bool       // pubsub has a stream to the peer
+	full bool       // pubsub's own queue to the peer was full
+	kept [][]byte   // the newest waiting catalogues, oldest first
+	sent [][]byte   // the newest catalogues sent on the present stream, oldest first; nil: none since the link ended
 }
 
 func newPeers() peers {
@@ -54,7 +52,7 @@ func (c *peers) get(p peer.ID) *remote {
 
 // tidy removes the state of a peer if nothing in it is needed. The caller holds c.mu.
 func (c *peers) tidy(p peer.ID) {
-	if o := c.of[p]; o != nil && o.in == nil && !o.open && !o.plain && len(o.kept) == 0 && o.sent == nil {
+	if o := c.of[p]; o != nil && o.in == nil && !o.open && len(o.kept) == 0 && o.sent == nil {
 		delete(c.of, p)
 	}
 }
@@ -67,7 +65,7 @@ func (c *peers) opened(p peer.ID, open bool) (dropped int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	o := c.get(p)
-	o.open, o.full, o.plain = open, false, o.plain && open
+	o.open, o.full = open, false
 	if !open && len(o.sent) > 0 {
 		for i := range o.sent {
 			o.sent[i] = withoutAsks(o.sent[i])
@@ -113,26 +111,6 @@ func (c *peers) is(p peer.ID, what func(*remote) bool) bool {
 
 // isOpen reports whether pubsub has a stream to a peer.
 func (c *peers) isOpen(p peer.ID) bool { return c.is(p, func(o *remote) bool { return o.open }) }
-
-// isPlain reports whether a peer is subscribed to the topic without partial messages.
-func (c *peers) isPlain(p peer.ID) bool { return c.is(p, func(o *remote) bool { return o.plain }) }
-
-// Meshed records whether a peer is in the topic's mesh, and reports whether the peer is plain.
-func (c *peers) Meshed(p peer.ID, in bool) (plain bool) {
-	return c.is(p, func(o *remote) bool { o.mesh = in; return o.plain })
-}
-
-// AnyPlain reports whether a plain peer is in the mesh.
-func (c *peers) AnyPlain() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, o := range c.of {
-		if o.plain && o.mesh {
-			return true
-		}
-	}
-	return false
-}
 
 // keep adds a catalogue to those waiting for a peer. It returns the number of old catalogues dropped for it.
 func (c *peers) keep(p peer.ID, catalogue []byte) (dropped int) {

@@ -91,11 +91,6 @@ func TestLate(t *testing.T) {
 	if sent := sent(true); sent != nil || m.Catalogues() != 0 {
 		t.Errorf("kept after the end of the link: %q", sent)
 	}
-	m.get("plain").plain = true
-	m.SendCatalogue("plain", []byte("0"))
-	if sent := sent(false); sent != nil || m.Catalogues() != 0 || m.dropped("not subscribed") != 1 {
-		t.Errorf("%q sent to a peer without partial messages, %d wait", sent, m.Catalogues())
-	}
 }
 
 // TestTurns: peers are sent catalogues in the order in which they became due, each once, one a turn.

@@ -80,7 +80,7 @@ func TestAnswered(t *testing.T) {
 	h, far := &failing{Host: newHost(t)}, newHost(t)
 	h.left.Store(1)
 	ctx, m := t.Context(), started(t, h)
-	ps, err := pubsub.NewGossipSub(ctx, far, Gossip(false), pubsub.WithLogger(slog.New(slog.DiscardHandler)))
+	ps, err := pubsub.NewGossipSub(ctx, far, Gossip(), pubsub.WithLogger(slog.New(slog.DiscardHandler)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,8 +153,8 @@ func TestLaggingSubscriber(t *testing.T) {
 	}
 }
 
-// TestPlainPeerThatLeaves: nothing is kept of a peer that takes no stream of ours, once its own has ended.
-func TestPlainPeerThatLeaves(t *testing.T) {
+// TestPeerThatLeaves: nothing is kept of a peer that takes no stream of ours, once its own has ended.
+func TestPeerThatLeaves(t *testing.T) {
 	h, far := newHost(t), newHost(t)
 	m := started(t, h)
 	subscription := &pb.RPC{Subscriptions: []*pb.RPC_SubOpts{{Topicid: proto.String("topic"), Subscribe: proto.Bool(true)}}}
@@ -166,14 +166,16 @@ func TestPlainPeerThatLeaves(t *testing.T) {
 		if err := far.Connect(t.Context(), peer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()}); err != nil {
 			t.Fatal(err)
 		}
-		s, err := far.NewStream(t.Context(), h.ID(), PlainID)
+		s, err := far.NewStream(t.Context(), h.ID(), ProtocolID)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := s.Write(protowire.AppendBytes(nil, rpc)); err != nil {
 			t.Fatal(err)
 		}
-		until(t, "the subscription is known", func() bool { return m.isPlain(far.ID()) })
+		until(t, "the subscription is known", func() bool {
+			return m.is(far.ID(), func(o *remote) bool { return o.in != nil && o.in.subscribes != nil })
+		})
 		_ = far.Network().ClosePeer(h.ID())
 		until(t, "nothing is kept", func() bool { return m.Remembered() == 0 })
 	}

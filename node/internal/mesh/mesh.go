@@ -1,5 +1,5 @@
-// Package mesh is a node's end of pubsub. Catalogues and parts go to linked peers as partial messages. Samples also go
-// as ordinary messages, for peers that read no others. The node itself reads none.
+// Package mesh is a node's end of pubsub. Catalogues and parts go to linked peers as partial messages. Nodes send no
+// ordinary messages, and read none.
 //
 // It guarantees that pubsub's goroutine never waits for the node: messages for which there is no room are dropped and
 // counted. Received messages are checked for size and room before the loop gets them. The core verifies parts that it
@@ -38,11 +38,9 @@ import (
 )
 
 const (
-	// ProtocolID is the newest version of gossipsub, under an id of the node's own, so that another pubsub may run on
-	// the host. Pubsub's traffic is counted under it.
+	// ProtocolID is the version of gossipsub with partial messages, under an id of the node's own, so that another
+	// pubsub may run on the host. Pubsub's traffic is counted under it.
 	ProtocolID protocol.ID = "/venn" + pubsub.GossipSubID_v13
-	// PlainID is the protocol of peers without partial messages.
-	PlainID protocol.ID = "/venn" + pubsub.GossipSubID_v12
 
 	maxRPC        = 2 * wire.MaxPartsRPC // most bytes of an RPC that pubsub reads: a node's longest, and room
 	strangerRPC   = 4 << 10              // most bytes of an RPC without a link: a subscription, a graft, room
@@ -90,13 +88,12 @@ type Mesh struct {
 	protocols event.Emitter // emits changes of these protocols on bus
 }
 
-// outgoing is a message to send: a partial message for one peer; or, without a group, the report that the peer
-// misbehaved; or, with message set, an ordinary message. Catalogues wait elsewhere.
+// outgoing is a message to send: parts of a group for one peer; or, without a group, the report that the peer
+// misbehaved. Catalogues wait elsewhere.
 type outgoing struct {
-	to              peer.ID
-	group           string
-	metadata, parts []byte
-	message         []byte
+	to    peer.ID
+	group string
+	parts []byte
 }
 
 const outboxSize = 1024 // most outgoing messages that wait
@@ -122,7 +119,7 @@ func (m *Mesh) Start() (err error) {
 		GroupTTLByHeatbeat:                     groupTTL,
 	}
 	ps, err := pubsub.NewGossipSub(ctx, watchedHost{m.cfg.Host, m}, append([]pubsub.Option{
-		Gossip(true),
+		Gossip(),
 		pubsub.WithPartialMessagesExtension(ext),
 		pubsub.WithLogger(m.cfg.Log.With("topic", m.cfg.Topic)),
 		pubsub.WithRawTracer(&tracer{m: m}),
@@ -145,18 +142,13 @@ func (m *Mesh) Start() (err error) {
 		return fmt.Errorf("mesh: pubsub: %w", err)
 	}
 	m.cfg.Tasks.Run(m.deliver)
-	m.cfg.Tasks.Run(m.read)
 	m.cfg.Tasks.Run(m.meetAgain)
 	return nil
 }
 
-// Gossip makes pubsub speak gossipsub under the nodes' protocol ids, with or without partial messages.
-func Gossip(partial bool) pubsub.Option {
-	ids := []protocol.ID{ProtocolID, PlainID}
-	if !partial {
-		ids = ids[1:]
-	}
-	return pubsub.WithGossipSubProtocols(ids, features)
+// Gossip makes pubsub speak gossipsub under the nodes' protocol id.
+func Gossip() pubsub.Option {
+	return pubsub.WithGossipSubProtocols([]protocol.ID{ProtocolID}, features)
 }
 
 // features returns the features of gossipsub's version under an id of the node's own.
@@ -197,9 +189,7 @@ func scores(topic string) (*pubsub.PeerScoreParams, *pubsub.PeerScoreThresholds)
 
 // Close leaves the topic. Once Done has ended as well, End must follow.
 func (m *Mesh) Close() {
-	for _, id := range []protocol.ID{ProtocolID, PlainID} {
-		m.cfg.Host.RemoveStreamHandler(id)
-	}
+	m.cfg.Host.RemoveStreamHandler(ProtocolID)
 	m.hangUp()
 	if m.sub != nil {
 		m.sub.Cancel()
@@ -213,7 +203,7 @@ func (m *Mesh) hangUp() {
 	m.closing.Store(true)
 	for _, c := range m.cfg.Host.Network().Conns() {
 		for _, s := range c.GetStreams() {
-			if id := s.Protocol(); id == ProtocolID || id == PlainID {
+			if s.Protocol() == ProtocolID {
 				_ = s.Reset()
 			}
 		}
@@ -234,15 +224,6 @@ func (m *Mesh) leave() {
 func (m *Mesh) End() {
 	if m.protocols != nil {
 		_ = m.protocols.Close()
-	}
-}
-
-// read reads this node's own ordinary messages from the subscription, so that it does not fill up.
-func (m *Mesh) read() {
-	for {
-		if _, err := m.sub.Next(m.cfg.Done); err != nil {
-			return
-		}
 	}
 }
 
@@ -269,9 +250,6 @@ func (m *Mesh) Unlinked(p peer.ID) { m.forget(p) }
 func (m *Mesh) SendParts(to peer.ID, group group.ID, parts []byte) {
 	m.send(outgoing{to: to, group: string(group[:]), parts: parts})
 }
-
-// Publish queues an ordinary message. If the queue is full, it drops the message.
-func (m *Mesh) Publish(message []byte) { m.send(outgoing{message: message}) }
 
 // Blame queues the report to pubsub that a peer misbehaved. If the queue is full, it drops the report.
 func (m *Mesh) Blame(p peer.ID) { m.send(outgoing{to: p}) }
@@ -302,16 +280,11 @@ func (m *Mesh) deliver() {
 				m.delivered(p, pubsub.PublishPartial(m.ps, m.cfg.Topic, []byte(wire.CatalogueGroup), m.announce(p)))
 			}
 		case o := <-m.outbox:
-			var err error
-			switch {
-			case o.message != nil:
-				err = m.top.Publish(m.cfg.Done, o.message)
-			case o.group == "":
-				err = m.ps.PeerFeedback(m.cfg.Topic, o.to, pubsub.PeerFeedbackInvalidMessage)
-			default:
-				err = pubsub.PublishPartial(m.ps, m.cfg.Topic, []byte(o.group), m.only(o))
+			if o.group == "" {
+				m.delivered(o.to, m.ps.PeerFeedback(m.cfg.Topic, o.to, pubsub.PeerFeedbackInvalidMessage))
+			} else {
+				m.delivered(o.to, pubsub.PublishPartial(m.ps, m.cfg.Topic, []byte(o.group), m.only(o)))
 			}
-			m.delivered(o.to, err)
 		}
 	}
 }
@@ -331,27 +304,22 @@ func (m *Mesh) only(o *outgoing) partialmessages.PublishActionsFn[struct{}] {
 				m.cfg.Counters.Drop("not subscribed")
 				return
 			}
-			yield(o.to, partialmessages.PublishAction{EncodedPartialMessage: o.parts, EncodedPartsMetadata: o.metadata})
+			yield(o.to, partialmessages.PublishAction{EncodedPartialMessage: o.parts})
 		}
 	}
 }
 
-// announce returns the action that sends a peer its waiting catalogues, as far as possible now. It drops them if the
-// peer reads no partial messages.
+// announce returns the action that sends a peer its waiting catalogues, as far as possible now.
 func (m *Mesh) announce(to peer.ID) partialmessages.PublishActionsFn[struct{}] {
 	return func(states map[peer.ID]struct{}, requests func(peer.ID) bool) iter.Seq2[peer.ID, partialmessages.PublishAction] {
 		clear(states)
 		return func(yield func(peer.ID, partialmessages.PublishAction) bool) {
-			switch {
-			case m.isPlain(to):
-				for range m.forget(to) {
-					m.cfg.Counters.Drop("not subscribed")
-				}
-			case requests(to):
-				for c, ok := m.take(to); ok; c, ok = m.take(to) {
-					if !yield(to, partialmessages.PublishAction{EncodedPartsMetadata: c}) {
-						return // the rest goes on waiting
-					}
+			if !requests(to) {
+				return
+			}
+			for c, ok := m.take(to); ok; c, ok = m.take(to) {
+				if !yield(to, partialmessages.PublishAction{EncodedPartsMetadata: c}) {
+					return // the rest goes on waiting
 				}
 			}
 		}
@@ -375,7 +343,7 @@ func (m *Mesh) inspect(from peer.ID, rpc *pubsub.RPC) error {
 		m.again(from)
 	}
 	if len(rpc.Publish) > 0 {
-		// Nobody needs ordinary messages of others. Pubsub would verify their signatures, by keys of any kind.
+		// Nobody needs ordinary messages. Pubsub would verify their signatures, by keys of any kind.
 		rpc.Publish = nil
 		m.cfg.Counters.Drop("messages")
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
-	"github.com/multiformats/go-multistream"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
@@ -36,31 +35,10 @@ func (h watchedHost) SetStreamHandlerMatch(id protocol.ID, match func(protocol.I
 	h.Host.SetStreamHandlerMatch(id, match, h.watch(handle))
 }
 
-// NewStream tries the newest protocol alone, before and after the older ones. A peer that is just starting may not
-// have all of its protocols yet, and the host may not know all of them. A stream of an older protocol would carry no
-// partial messages for as long as it lasts. Peers start the newest protocol first, so a peer that has only an older
-// one is an older peer.
+// NewStream opens a stream unless the mesh is closing. Negotiating may take seconds, in which the mesh may begin to close.
+// The stream gets its protocol before NewStream checks closing again, and hangUp sets closing before it looks for
+// streams. So one of the two resets the stream.
 func (h watchedHost) NewStream(ctx context.Context, p peer.ID, ids ...protocol.ID) (network.Stream, error) {
-	s, err := h.open(ctx, p, ids[0])
-	if len(ids) == 1 || !errors.As(err, new(multistream.ErrNotSupported[protocol.ID])) {
-		return s, err
-	}
-	older, err := h.open(ctx, p, ids[1:]...)
-	if err != nil {
-		return nil, err
-	}
-	s, err = h.open(ctx, p, ids[0])
-	if err == nil || errors.Is(err, errClosing) {
-		_ = older.Reset()
-		return s, err
-	}
-	return older, nil
-}
-
-// open opens a stream unless the mesh is closing. Negotiating may take seconds, in which the mesh may begin to close.
-// The stream gets its protocol before open checks closing again, and hangUp sets closing before it looks for streams.
-// So one of the two resets the stream.
-func (h watchedHost) open(ctx context.Context, p peer.ID, ids ...protocol.ID) (network.Stream, error) {
 	if h.m.closing.Load() {
 		return nil, errClosing
 	}
@@ -113,7 +91,7 @@ func (m *Mesh) wentOut(p peer.ID, s *rpcStream) {
 		return
 	}
 	// Pubsub reports the end of its own stream to the peer, if there is one.
-	o.in, o.plain = nil, o.plain && o.open
+	o.in = nil
 	m.tidy(p)
 }
 
@@ -129,13 +107,12 @@ func (m *Mesh) said(from peer.ID, subs []*pb.RPC_SubOpts) {
 		switch {
 		case sub.GetTopicid() != m.cfg.Topic:
 		case sub.GetSubscribe():
-			o.plain = !sub.GetRequestsPartial()
 			o.in.subscribes = &pb.RPC_SubOpts{ // not sub itself: it may carry a mebibyte of unknown fields
 				Topicid: sub.Topicid, Subscribe: sub.Subscribe,
 				RequestsPartial: sub.RequestsPartial, SupportsSendingPartial: sub.SupportsSendingPartial,
 			}
 		default:
-			o.plain, o.in.subscribes = false, nil
+			o.in.subscribes = nil
 		}
 	}
 }
