@@ -191,5 +191,6 @@ func plotSizes(w io.Writer, n int) error {
 		}
 		f.Lines = append(f.Lines, line)
 	}
-	return f.SVG(w)
+	_, err = w.Write(f.SVG())
+	return err
 }

@@ -2,8 +2,7 @@ package report
 
 import (
 	"cmp"
-	"encoding/csv"
-	"io"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -81,10 +80,6 @@ func Short(x float64) string {
 	return strconv.FormatFloat(x, 'g', 6, 64)
 }
 
-func writeCSV(w io.Writer, records [][]string) error {
-	return csv.NewWriter(w).WriteAll(records)
-}
-
 // LayOut sets the figure's horizontal axis, and returns a function from a value to its place on it. zeroIsMost means
 // that 0 is the largest value, as a time between things that never happen. Then the values have places without a
 // scale: first 0, then the others from the largest to the smallest.
@@ -109,12 +104,87 @@ func (f *Figure) LayOut(axis string, zeroIsMost bool, label func(float64) string
 
 // Drawable reports whether any point can be drawn: a 0 cannot on a logarithmic axis.
 func (f Figure) Drawable() bool {
-	return slices.ContainsFunc(f.Lines, func(l Line) bool {
-		return slices.ContainsFunc(l.Points, func(p Point) bool { return !f.LogY || p.Y > 0 })
-	})
+	return slices.ContainsFunc(f.Lines, func(l Line) bool { return slices.ContainsFunc(l.Points, f.drawn) })
 }
 
 // Sort sorts the line's points by X, the order in which they are joined.
 func (l Line) Sort() {
 	slices.SortFunc(l.Points, func(a, b Point) int { return cmp.Compare(a.X, b.X) })
+}
+
+func (f Figure) file() string { return f.Name }
+
+// SVG returns the figure as SVG, with a legend beside it.
+func (f Figure) SVG() []byte {
+	x, y := newAxis(f.LogX, plotWidth), newAxis(f.LogY, plotHeight)
+	name, zeros := f.Y, false
+	for _, l := range f.Lines {
+		for _, p := range l.Points {
+			zeros = zeros || p.Y <= 0
+			if f.drawn(p) {
+				x.hold(p.X)
+				y.hold(p.Y)
+				y.hold(p.Y - p.Half)
+				y.hold(p.Y + p.Half)
+			}
+		}
+	}
+	if f.LogY && zeros {
+		name += " (zeros not drawn)"
+	}
+	x.widen()
+	y.widen()
+	if f.Share {
+		y.endAtOne()
+	}
+	if f.places != nil {
+		x.places, x.low, x.high = f.places, -0.1, float64(len(f.places))-0.9
+	}
+	if f.From != f.To {
+		y.low, y.high = f.From, f.To
+	}
+	var s sheet
+	s.axes(x, y, f.X)
+	row := 0.0
+	for i, l := range f.Lines {
+		if slices.ContainsFunc(l.Points, f.drawn) {
+			f.line(&s, x, y, i, row)
+			row += textSize + 8
+		}
+	}
+	left := width(y.ticks(), func(t tick) string { return t.label }) + 12 + textSize + margin
+	s.text(-plotHeight/2, textSize-left+margin, `text-anchor="middle" transform="rotate(-90)"`, name)
+	s.text(plotWidth/2, -2*margin, fmt.Sprintf(`text-anchor="middle" font-size="%g"`, textSize+2), f.Title)
+	const top = textSize + 3*margin
+	return s.done(-left, -top, left+plotWidth+legendWidth, top+max(plotHeight+2*textSize+14, row)+margin)
+}
+
+// drawn reports whether a point has a place on the axes: a 0 has none on a logarithmic one.
+func (f Figure) drawn(p Point) bool { return (!f.LogX || p.X > 0) && (!f.LogY || p.Y > 0) }
+
+// line draws line i, and its row of the legend. It leaves out what is above or below the axis.
+func (f Figure) line(s *sheet, x, y axis, i int, row float64) {
+	l, of, path := f.Lines[i], colour(i), ""
+	stroke := fmt.Sprintf(`fill="none" stroke=%q stroke-width="2" stroke-dasharray=%q`, of, []string{"", "8,4", "3,3", "12,4,3,4"}[i%4])
+	for _, p := range l.Points {
+		if !f.drawn(p) || p.Y < y.low || p.Y > y.high {
+			continue
+		}
+		at, up := x.place(p.X), plotHeight-y.place(p.Y)
+		if p.Half > 0 && (!f.LogY || p.Half < p.Y) {
+			s.interval(at, plotHeight-y.place(p.Y-p.Half), at, plotHeight-y.place(p.Y+p.Half), of)
+		}
+		path += fmt.Sprintf("%c%.1f,%.1f", map[bool]rune{true: 'M', false: 'L'}[path == ""], at, up)
+		if f.Marks || l.Dots {
+			s.mark(i, at, up, of)
+		}
+	}
+	if !l.Dots {
+		s.path(stroke, "%s", path)
+		s.path(stroke, "M%.1f,%.1fh36", plotWidth+2*margin, row+4)
+	}
+	if f.Marks || l.Dots {
+		s.mark(i, plotWidth+2*margin+18, row+4, of)
+	}
+	s.text(plotWidth+2*margin+44, row+8, "", l.Name)
 }

@@ -5,6 +5,7 @@ package report
 import (
 	"bytes"
 	_ "embed"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -130,7 +131,7 @@ func (o *Folder) Write(name string, b []byte) {
 // CSV writes records as a CSV file.
 func (o *Folder) CSV(name string, records [][]string) {
 	var b bytes.Buffer
-	o.fail(name, writeCSV(&b, records))
+	o.fail(name, csv.NewWriter(&b).WriteAll(records))
 	o.Write(name, b.Bytes())
 }
 
@@ -147,26 +148,17 @@ func (o *Folder) Report(r Page) {
 	for i := range r.Sections {
 		s := &r.Sections[i]
 		for _, d := range s.Drawings {
-			var svg bytes.Buffer
-			o.fail(d.file(), d.SVG(&svg))
-			o.Write(d.file()+".svg", svg.Bytes())
+			svg := d.SVG()
+			o.Write(d.file()+".svg", svg)
 			if f, ok := d.(Figure); ok {
 				spec, err := f.vega()
 				o.fail(d.file(), err)
 				o.Write(d.file()+".vl.json", spec)
 			}
-			s.Plots = append(s.Plots, inline(svg.Bytes()))
+			s.Plots = append(s.Plots, template.HTML(svg))
 		}
 	}
 	var b bytes.Buffer
 	o.fail("report.html", reportTemplate.Execute(&b, r))
 	o.Write("report.html", b.Bytes())
-}
-
-// inline returns an SVG file without its prologue, which is not allowed within a page.
-func inline(svg []byte) template.HTML {
-	if i := bytes.Index(svg, []byte("<svg")); i > 0 {
-		svg = svg[i:]
-	}
-	return template.HTML(svg)
 }
