@@ -40,14 +40,14 @@ const (
 
 func (o over) Ready(context.Context) (bool, error) { return o.n.Ready(), nil }
 
-// Lookup asks linked peers even if their summaries are fresh: one of them may have just begun to fetch the content.
-// It asks nobody to pass the question on: a client waits for the last answer before the origin is asked, and peers
-// without a link are known by their tails.
+// Lookup asks the peers of which a summary or a tail tells, and linked peers whose tails are missing here. It asks no
+// peer only because it may have changed since its last tail, and nobody to pass the question on: a client waits for the
+// last answer before the origin is asked. The drawn mirrors know who has just begun to fetch the content.
 func (o over) Lookup(ctx context.Context, key []byte) iter.Seq[peer.AddrInfo] {
 	return func(yield func(peer.AddrInfo) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		found, err := o.n.Query(ctx, key, node.QueryOptions{Want: enough, Others: true, Direct: true, Fresh: -1, Timeout: lookupTime})
+		found, err := o.n.Query(ctx, key, node.QueryOptions{Want: enough, Others: true, Direct: true, Fresh: forEver, Timeout: lookupTime})
 		if err != nil {
 			return
 		}
