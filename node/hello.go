@@ -214,7 +214,7 @@ func (n *Node) serveHello(s *streams.Stream, h wire.Hello) error {
 		return n.in.Request(s.Context(), got)
 	}
 	linked := n.links.Linked(s.Peer)
-	if !n.admit(s.Peer, false, n.in.LinkDropped) {
+	if !n.take(s.Peer) {
 		return n.refuseHello(s, h)
 	}
 	n.verifyOutside(h.Records...)
@@ -228,9 +228,16 @@ func (n *Node) serveHello(s *streams.Stream, h wire.Hello) error {
 // groupOf returns the address group of a peer that this node has a connection with.
 func (n *Node) groupOf(p peer.ID) string { return admit.Principal(n.host.Network(), p).Group }
 
-// admit makes room for a link with a peer, and reports whether there is any. There always is if this node wanted the
-// link. If the link of another peer gives way, admit calls end with that peer, and tells the peer.
+// take makes room for a link that a peer begins, and reports whether there is any. The loop makes the link.
+func (n *Node) take(p peer.ID) bool { return n.admit(p, false, n.in.LinkDropped) }
+
+// admit makes room for a link with a peer, and reports whether there is any. There is none for peers that are barred, or
+// of another network, and always some if this node wanted the link. If the link of another peer gives way, admit calls
+// end with that peer, and tells the peer.
 func (n *Node) admit(p peer.ID, wanted bool, end func(peer.ID)) bool {
+	if n.barred(p) || n.ofOtherNetwork(p) {
+		return false
+	}
 	instead, ok := n.links.Link(p, n.groupOf(p), wanted, n.now())
 	if instead != "" {
 		end(instead)

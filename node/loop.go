@@ -266,7 +266,7 @@ func (l *loop) linkIn(session uint64, p peer.ID, outbound, wanted bool) bool {
 	if l.links[p] != nil {
 		return true
 	}
-	if l.n.barred(p) || l.n.ofOtherNetwork(p) || !l.n.admit(p, wanted, l.unlink) {
+	if !l.n.admit(p, wanted, l.unlink) {
 		return false
 	}
 	if !l.n.reached(p) { // the connection has just ended

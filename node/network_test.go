@@ -51,7 +51,7 @@ func TestTwoNetworks(t *testing.T) {
 	if got := standings(t, alpha, beta.ID()); !errors.Is(got[0], ErrNetwork) {
 		t.Errorf("stands %v", got)
 	}
-	if beta.grafted(alpha.ID()); beta.links.Linked(alpha.ID()) {
+	if beta.take(alpha.ID()) || beta.links.Linked(alpha.ID()) {
 		t.Error("a graft links them")
 	}
 	// who asks under the ids of its own network is not answered

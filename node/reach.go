@@ -266,13 +266,6 @@ type dialed struct {
 	err  error
 }
 
-// grafted makes room for a link with a peer that has grafted this node. The loop makes the link.
-func (n *Node) grafted(p peer.ID) {
-	if !n.barred(p) && !n.ofOtherNetwork(p) { // the loop makes no link with them
-		n.admit(p, false, n.in.LinkDropped)
-	}
-}
-
 // connect makes a connection that is to be a link.
 func (n *Node) connect(r wire.Record) {
 	ctx, cancel := context.WithTimeout(n.ctx, streams.OpenTime)

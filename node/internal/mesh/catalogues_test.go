@@ -19,7 +19,7 @@ import (
 
 // newMesh returns a mesh that is not started, and a function that says what is sent to the peers whose turn it is.
 func newMesh() (m *Mesh, sent func(subscribed bool) []string) {
-	m = New(Config{Topic: "topic", Counters: counters.New(20), Inbox: inbox.New(), Link: func(peer.ID) {}, Barred: nobody, Admit: table(1, true)})
+	m = New(Config{Topic: "topic", Counters: counters.New(20), Inbox: inbox.New(), Link: func(peer.ID) bool { return false }, Barred: nobody, Admit: table(1, true)})
 	m.cfg.Linked = func(peer.ID) bool { return true }
 	return m, func(subscribed bool) (sent []string) {
 		for {
@@ -253,7 +253,7 @@ func TestPartialsAreOfLinks(t *testing.T) {
 	for _, room := range []bool{true, false} {
 		m, _ := newMesh()
 		linked := false
-		m.cfg.Linked, m.cfg.Link = func(peer.ID) bool { return linked }, func(peer.ID) { linked = room }
+		m.cfg.Linked, m.cfg.Link = func(peer.ID) bool { return linked }, func(peer.ID) bool { linked = room; return room }
 		m.cfg.Refuse = func(peer.ID, string, error) {}
 		rpc := &pubsub.RPC{RPC: pb.RPC{Partial: &pb.PartialMessagesExtension{TopicID: proto.String("topic"), GroupID: []byte(wire.CatalogueGroup)}}}
 		if err := m.inspect("p", rpc); err != nil || (rpc.Partial != nil) != room || (m.dropped("partials") == 0) != room {

@@ -59,7 +59,7 @@ func started(t *testing.T, h host.Host) *Mesh {
 	m := New(Config{
 		Host: h, Topic: "topic", Done: ctx, Log: slog.New(slog.DiscardHandler), Tasks: &running,
 		Counters: counters.New(20), Inbox: inbox.New(),
-		Now: func() time.Duration { return 0 }, Linked: func(peer.ID) bool { return false }, Link: func(peer.ID) {},
+		Now: func() time.Duration { return 0 }, Linked: func(peer.ID) bool { return false }, Link: func(peer.ID) bool { return false },
 		Refuse: func(peer.ID, string, error) {}, Barred: nobody, Admit: table(1, true),
 	})
 	t.Cleanup(func() {

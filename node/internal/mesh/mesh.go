@@ -66,7 +66,7 @@ type Config struct {
 	Admit    *admit.Table                                 // delays messages until a peer may cause work
 	Linked   func(peer.ID) bool                           // reports whether hello was said with the peer
 	Barred   func(peer.ID) bool                           // reports whether a peer is not served
-	Link     func(peer.ID)                                // makes a link of the connection to the peer
+	Link     func(peer.ID) bool                           // makes a link of the connection to the peer; false: no room
 	Refuse   func(from peer.ID, reason string, err error) // counts a peer's misbehaviour
 	Options  []pubsub.Option                              // options besides the mesh's own
 }
@@ -335,8 +335,7 @@ func (m *Mesh) gossip(_ string, _ []byte, _ []peer.ID, states map[peer.ID]struct
 func (m *Mesh) inspect(from peer.ID, rpc *pubsub.RPC) error {
 	m.cfg.Counters.Count(from, ProtocolID, 0, sizeRPC(rpc))
 	if len(rpc.GetControl().GetGraft()) > 0 {
-		// A peer grafts only links. Its hello may still be on the way, and a refused graft is never repeated.
-		m.cfg.Link(from)
+		m.link(from) // pubsub refuses the graft of a peer without a link, which never repeats it
 	}
 	if subs := rpc.GetSubscriptions(); len(subs) > 0 {
 		m.said(from, subs)
@@ -358,15 +357,16 @@ func (m *Mesh) inspect(from peer.ID, rpc *pubsub.RPC) error {
 		m.cfg.Refuse(from, "rpc "+reasonRPC(err), err)
 		return err
 	}
-	if !m.cfg.Linked(from) { // its hello may still be on the way
-		m.cfg.Link(from)
-	}
-	if !m.cfg.Linked(from) {
+	if !m.link(from) {
 		rpc.Partial = nil
 		m.cfg.Counters.Drop("partials")
 	}
 	return nil
 }
+
+// link reports whether a peer has a link. It makes one if there is room: the peer sends only to links what needs one, so
+// its hello may still be on the way.
+func (m *Mesh) link(p peer.ID) bool { return m.cfg.Linked(p) || m.cfg.Link(p) }
 
 var (
 	errTopic = errors.New("mesh: partial message of a topic never joined")
