@@ -2,7 +2,6 @@ package runs
 
 import (
 	"bufio"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -14,16 +13,12 @@ import (
 	"strings"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/venn-p2p/venn/testnet/scenario"
-	"github.com/venn-p2p/venn/testnet/sim"
 )
 
 // Ledger keeps the results of an experiment's runs in its folder as they become known, one line of JSON each. So an
 // interrupted experiment can continue. Without a folder it keeps nothing.
 type Ledger[T any] struct {
-	part  Part
 	sweep string // identifies the set of all runs, see sweepID
 	mu    sync.Mutex
 	found map[string]T
@@ -41,7 +36,7 @@ type ledgerLine[T any] struct {
 // It makes the folder if it is missing. An error comes from reading or writing the folder. It matches ErrOptions if
 // the ledger of a part has other runs, of another program or with other options.
 func Open[T any](dir, name string, w Work, runs []string) (*Ledger[T], error) {
-	l := &Ledger[T]{part: w.Part, sweep: sweepID(runs), found: map[string]T{}}
+	l := &Ledger[T]{sweep: sweepID(runs), found: map[string]T{}}
 	if w.Lines != nil {
 		l.lines = w.Lines
 		return l, nil
@@ -139,49 +134,6 @@ func (l *Ledger[T]) Close() {
 	if l.file != nil {
 		l.file.Close()
 	}
-}
-
-// Todo reports whether run k, with that name, is to be done: it belongs to the ledger's part and its result is not
-// known.
-func (l *Ledger[T]) Todo(k int, run string) bool {
-	_, known := l.Get(run)
-	return !known && l.part.Has(k)
-}
-
-// Each does the runs of the ledger's part whose results are not known, atOnce at a time. It returns all known results
-// in the order of the runs, nil for a run that was not done. The first error ends Each; results so far are kept. If a
-// strategy panics in a run, the other runs go on, and the error is returned after them.
-func Each[T any](ctx context.Context, runs []string, atOnce int, known *Ledger[T], do func(ctx context.Context, i int) (T, error)) ([]*T, error) {
-	found := make([]*T, len(runs))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(atOnce)
-	panics := make([]error, len(runs))
-	for i, run := range runs {
-		if f, ok := known.Get(run); ok {
-			found[i] = &f
-			continue
-		}
-		if !known.part.Has(i) {
-			continue
-		}
-		g.Go(func() error {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			f, err := do(ctx, i)
-			if errors.Is(err, sim.ErrPanic) {
-				panics[i] = err
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			found[i] = &f
-			return known.Add(run, f)
-		})
-	}
-	err := g.Wait()
-	return found, errors.Join(append(panics, err)...)
 }
 
 // Recent makes values that several runs share, and keeps the latest few. It suits runs that follow each other when

@@ -1,8 +1,14 @@
 package runs
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/venn-p2p/venn/testnet/sim"
 )
 
 // Piece is a run of an experiment, or a task of one.
@@ -26,36 +32,63 @@ type Pieces[T any] struct {
 
 // Do does those pieces of the named experiment whose results are not known, in the part that w names, atOnce at a time.
 // It returns all known results, by piece. The folder dir keeps the results; "" keeps none. It drops the result of a
-// piece that was interrupted.
+// piece that was interrupted. The first error ends Do; results so far are kept. If a strategy panics in a piece, the
+// others go on, and the error is returned after them.
 func (p *Pieces[T]) Do(ctx context.Context, dir, name string, w Work, atOnce int,
 	do func(ctx context.Context, piece int) (T, error),
 ) ([]*T, error) {
-	ids := make([]string, len(p.Of))
+	found, ids := make([]*T, len(p.Of)), make([]string, len(p.Of))
 	for i := range p.Of {
 		ids[i] = p.Of[i].ID
 	}
 	var err error
 	if p.known, err = Open[T](dir, name, w, ids); err != nil {
-		return make([]*T, len(ids)), err
+		return found, err
 	}
 	defer p.known.Close()
 	p.done = make([]float64, len(ids))
+	var todo []int
 	for i, id := range ids {
-		if !p.known.Todo(i, id) {
+		if f, known := p.known.Get(id); known {
+			found[i] = &f
+		}
+		if found[i] == nil && w.Part.Has(i) {
+			todo = append(todo, i)
+		} else {
 			p.done[i] = 1
 		}
 	}
-	return Each(ctx, ids, atOnce, p.known, func(ctx context.Context, i int) (T, error) {
-		p.At(i, 0)
-		found, err := do(ctx, i)
-		if err == nil {
-			err = ctx.Err()
-		}
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.done[i] = 1
-		return found, err
-	})
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(atOnce)
+	panics := make([]error, len(ids))
+	for _, i := range todo {
+		g.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			p.At(i, 0)
+			f, err := do(ctx, i)
+			p.over(i)
+			switch err = cmp.Or(err, ctx.Err()); {
+			case errors.Is(err, sim.ErrPanic):
+				panics[i] = err
+				return nil
+			case err != nil:
+				return err
+			}
+			found[i] = &f
+			return p.known.Add(ids[i], f)
+		})
+	}
+	err = g.Wait()
+	return found, errors.Join(append(panics, err)...)
+}
+
+// over notes that a piece is done.
+func (p *Pieces[T]) over(piece int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done[piece] = 1
 }
 
 // At notes the share of a piece that is done, and calls Tell.
