@@ -286,18 +286,14 @@ func (m *member) repair() {
 	}
 }
 
-// giveUp is the time after which a link that could not be opened is replaced. The simulator takes as long to give
-// up; a real dial to an absent peer fails at once.
-const giveUp = 3 * time.Second
-
-// repairSoon repairs links after giveUp, if there are too few.
+// repairSoon repairs links after links.GiveUp, if there are too few. A real dial to an absent peer fails at once.
 func (m *member) repairSoon() {
 	if m.machine == nil || m.net.rules.Missing(&m.links) == 0 {
 		return
 	}
 	m.net.spawn(func() {
 		select {
-		case <-time.After(giveUp):
+		case <-time.After(links.GiveUp):
 			m.post(event{kind: mended})
 		case <-m.net.ctx.Done():
 		}

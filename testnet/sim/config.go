@@ -30,7 +30,6 @@ type Config struct {
 	Loss       float64       // probability that a packet is lost, each time that it is sent, in [0, 0.5]
 	Reordered  float64       // share of messages that later ones overtake, in [0, 0.5]; the delay is up to a second
 	Duplicated float64       // share of messages that arrive twice, in [0, 0.5]; the copy up to a second later
-	GiveUp     time.Duration // time after which a sender counts an absent peer as failed; 0: 3 s
 
 	Warmup   time.Duration // time before the first query
 	Asking   time.Duration // time from the first query to the last; 0: 60 s
@@ -56,7 +55,6 @@ var ErrConfig = errors.New("sim: bad configuration")
 
 func (c *Config) defaults() {
 	c.Least = cmp.Or(c.Least, 10*time.Millisecond)
-	c.GiveUp = cmp.Or(c.GiveUp, 3*time.Second)
 	c.Asking = cmp.Or(c.Asking, time.Minute)
 	c.Patience = cmp.Or(c.Patience, 30*time.Second)
 	if c.Rates == nil {

@@ -20,12 +20,12 @@
 //     any message leaves. Such a connection is no link. A peer keeps 96 of them, and then closes the one idle for the
 //     longest.
 //   - A peer that leaves closes its connections, and messages that still wait for its line are never sent. A peer
-//     that is away does not answer: a sender learns of that after [Config.GiveUp].
+//     that is away does not answer: a sender learns of that after [links.GiveUp].
 //   - A peer that comes back begins a new session. Messages to an earlier session bounce after the latency, and
 //     an answer or a bounce for an earlier session never reaches a later one.
 //   - A [Script] has the events at known times: peers come and go, collections change, lines slow down, the
 //     network falls apart for a while. A partition resets the connections that it cuts. A sender across it learns
-//     of that after [Config.GiveUp].
+//     of that after [links.GiveUp].
 //   - Sessions and absences follow Weibull distributions. A peer that comes back has its collection and nothing else.
 //
 // Memory: about 300 bytes a peer and 100 bytes for every message under way, besides the peers' machines. Venn's

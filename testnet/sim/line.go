@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/links"
 )
 
 // Model tells, for tables and reports, how a simulated network differs from a real one.
@@ -244,7 +245,7 @@ func (n *node) depart(s *stream, p *parcel, bytes int) {
 
 // unreachable has a message to a peer that cannot be reached bounce, after the time to give up.
 func (n *node) unreachable(to strategy.ID, e *event) {
-	n.emit(event{at: n.now + n.sim.cfg.GiveUp, to: n.id, from: to, toLife: n.life, kind: bounce, msg: e.msg})
+	n.emit(event{at: n.now + links.GiveUp, to: n.id, from: to, toLife: n.life, kind: bounce, msg: e.msg})
 }
 
 // taken handles a packet, or the end of a connection, that has passed the line down.

@@ -231,7 +231,7 @@ func (n *node) lose(s *stream) {
 
 // absent handles an event for a peer that is away.
 func (n *node) absent(e *event) {
-	at := max(n.now, e.at) + n.sim.cfg.GiveUp
+	at := max(n.now, e.at) + links.GiveUp
 	switch e.kind {
 	case arrive, receive:
 		n.emit(event{at: at, to: e.from, from: n.id, toLife: e.fromLife, kind: bounce, msg: e.msg})
@@ -362,7 +362,7 @@ func (n *node) Connect(to strategy.ID) {
 		return
 	}
 	if n.sim.beyond(n.now, n.id, to) {
-		n.emit(event{at: n.now + n.sim.cfg.GiveUp, to: n.id, from: to, toLife: n.life, kind: refused})
+		n.emit(event{at: n.now + links.GiveUp, to: n.id, from: to, toLife: n.life, kind: refused})
 		return
 	}
 	e := event{to: to, from: n.id, kind: dialled}

@@ -5,9 +5,13 @@ package links
 import (
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
+
+// GiveUp is the time after which a message or a dial to an absent peer counts as failed.
+const GiveUp = 3 * time.Second
 
 // Links are the links of one peer. The zero value has none.
 type Links struct {

@@ -8,6 +8,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/sim/simtest"
 	"github.com/venn-p2p/venn/testnet/strategy"
+	"github.com/venn-p2p/venn/testnet/strategy/links"
 	"github.com/venn-p2p/venn/testnet/strategy/swim"
 )
 
@@ -66,8 +67,7 @@ type watched struct {
 }
 
 func (w watched) Step(now time.Duration, in strategy.Input) {
-	const giveUp = 3 * time.Second
-	if f, is := in.(strategy.Failed); is && f.To == 7 && now < 20*time.Second+giveUp+time.Second {
+	if f, is := in.(strategy.Failed); is && f.To == 7 && now < 20*time.Second+links.GiveUp+time.Second {
 		*w.pinged = true
 	}
 	w.Peer.Step(now, in)
