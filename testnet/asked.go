@@ -3,6 +3,7 @@ package testnet
 import (
 	"github.com/venn-p2p/venn/testnet/judge"
 	"github.com/venn-p2p/venn/testnet/sim"
+	"github.com/venn-p2p/venn/testnet/statistics"
 )
 
 // asked is a query that has ended.
@@ -67,5 +68,5 @@ func latency(queries []asked, share float64) float64 {
 	for i, q := range queries {
 		all[i] = q.Latency
 	}
-	return judge.Quantile(all, share)
+	return statistics.Quantile(all, share)
 }

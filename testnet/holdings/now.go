@@ -27,12 +27,6 @@ func (n *Now[P]) Collection(p P) []uint32 {
 	return n.start.Collection(p)
 }
 
-// Changed reports whether a collection has changed since the start, even if it is the same again.
-func (n *Now[P]) Changed(p P) bool {
-	_, changed := n.collections[p]
-	return changed
-}
-
 // Holds reports whether a peer holds a key now.
 func (n *Now[P]) Holds(p P, key uint32) bool {
 	if own, changed := n.collections[p]; changed {

@@ -179,17 +179,6 @@ func TestNeighboursAgainstPlainLoops(t *testing.T) {
 	})
 }
 
-func TestQuantile(t *testing.T) {
-	for q, want := range map[float64]int{0: 10, 0.2: 10, 0.5: 20, 0.8: 30, 0.99: 40, 1: 40} {
-		if got := Quantile([]int{10, 40, 30, 20, 20}, q); got != want {
-			t.Errorf("at %v: %v, want %d", q, got, want)
-		}
-	}
-	if Quantile([]int(nil), 0.5) != 0 {
-		t.Error("of nothing")
-	}
-}
-
 func BenchmarkNeighbours(b *testing.B) {
 	const peers, keys = 121, 424_000
 	rng := rand.New(rand.NewPCG(1, 0))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/sim"
+	"github.com/venn-p2p/venn/testnet/statistics"
 )
 
 // Status is the progress of several runs.
@@ -176,12 +177,10 @@ func Recall(queries []sim.Query) float64 {
 	return float64(found) / float64(findable)
 }
 
-// Quantile returns the smallest of the values that at least a share of them do not exceed; NaN without values.
+// Quantile does the same as statistics.Quantile, but returns NaN without values.
 func Quantile(values []float64, share float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()
 	}
-	sorted := slices.Sorted(slices.Values(values))
-	rank := int(math.Ceil(share*float64(len(sorted)))) - 1
-	return sorted[min(max(rank, 0), len(sorted)-1)]
+	return statistics.Quantile(values, share)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/judge"
+	"github.com/venn-p2p/venn/testnet/statistics"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
@@ -107,9 +108,9 @@ func (s *Sim) report(stopped error) (*Report, error) {
 		connecting[i] = HandshakeBytes * t.handshakes[i]
 		upkeep[i] = t.upkeep[i] + connecting[i]
 	}
-	r.UpkeepP99, r.Connect = float64(judge.Quantile(upkeep, 0.99)), mean(connecting)
+	r.UpkeepP99, r.Connect = float64(statistics.Quantile(upkeep, 0.99)), mean(connecting)
 	if m := mean(t.load); m > 0 {
-		r.LoadP99, r.LoadMax = float64(judge.Quantile(t.load, 0.99))/m, float64(slices.Max(t.load))/m
+		r.LoadP99, r.LoadMax = float64(statistics.Quantile(t.load, 0.99))/m, float64(slices.Max(t.load))/m
 	}
 	r.Directory, r.Lines = s.known()
 	var err error

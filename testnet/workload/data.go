@@ -92,9 +92,6 @@ func (d *Data) Holdings() int { return d.holdings }
 // Key returns the key with this number. The slice is shared: it must not be changed.
 func (d *Data) Key(number uint32) []byte { return d.keys.at(int(number)) }
 
-// Collection lists the numbers of the keys that the peer holds, ascending. The slice is shared: it must not be changed.
-func (d *Data) Collection(peer int) []uint32 { return d.collections[peer] }
-
 // Collections returns the collections of all peers, by number. They are shared: they must not be changed.
 func (d *Data) Collections() [][]uint32 { return d.collections }
 

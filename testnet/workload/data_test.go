@@ -32,7 +32,7 @@ func TestDebianRoles(t *testing.T) {
 	d := load(t, Config{})
 	var sizes []int
 	for p := range d.Peers() {
-		sizes = append(sizes, len(d.Collection(p)))
+		sizes = append(sizes, len(d.Collections()[p]))
 	}
 	slices.Sort(sizes)
 	for _, c := range []struct {
@@ -97,7 +97,7 @@ func TestFewerPeersAreTheFirst(t *testing.T) {
 
 func sorted(d *Data, peer int) [][]byte {
 	var keys [][]byte
-	for _, k := range d.Collection(peer) {
+	for _, k := range d.Collections()[peer] {
 		keys = append(keys, d.Key(k))
 	}
 	slices.SortFunc(keys, bytes.Compare)

@@ -14,7 +14,7 @@ func ExampleLoad() {
 		return
 	}
 	fmt.Println(len(data.Peers()), "peers,", data.Keys(), "keys,", data.Holdings(), "holdings")
-	fmt.Println(data.Peers()[0], "holds", len(data.Collection(0)))
+	fmt.Println(data.Peers()[0], "holds", len(data.Collections()[0]))
 	// Output:
 	// 121 peers, 423905 keys, 2294084 holdings
 	// web-nginx holds 5655

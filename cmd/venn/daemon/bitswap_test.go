@@ -188,7 +188,7 @@ func debian(t *testing.T, peers, degree, fetches int) (x exchange) {
 	}
 	for i, m := range machines {
 		var held []blocks.Block
-		for _, k := range data.Collection(m) {
+		for _, k := range data.Collections()[m] {
 			holders[k] = append(holders[k], i)
 			held = append(held, blocks.NewBlock(data.Key(k)))
 		}
