@@ -9,6 +9,7 @@ import (
 
 	"github.com/venn-p2p/venn/testnet/results/report"
 	"github.com/venn-p2p/venn/testnet/runs"
+	"github.com/venn-p2p/venn/testnet/statistics"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
@@ -90,13 +91,20 @@ type CollectionRow struct {
 	Sweep      string  `json:"sweep"` // name of the swept variable; empty without a sweep
 	At         float64 `json:"at"`    // value of the swept variable
 	Peers      int     `json:"peers"`
-	Case       string  `json:"case"` // a policy, a sketch
-	By         string  `json:"by,omitempty"`
-	Bytes      int     `json:"bytes,omitempty"` // bytes of one sketch; in the budget experiment, of all summaries of a peer
-	Quantity   string  `json:"quantity"`
-	Value      float64 `json:"value"`
-	Error      float64 `json:"standard_error"` // standard error of the value; 0 with one trial
-	Trials     int     `json:"trials"`
+	Measure
+	Error  float64 `json:"standard_error"` // standard error of the value; 0 with one trial
+	Trials int     `json:"trials"`
+
+	mean statistics.Mean
+}
+
+// Measure is one number of one run.
+type Measure struct {
+	Case     string  `json:"case"` // a policy, a sketch
+	By       string  `json:"by,omitempty"`
+	Bytes    int     `json:"bytes,omitempty"` // bytes of one sketch; in the budget experiment, of all summaries of a peer
+	Quantity string  `json:"quantity"`
+	Value    float64 `json:"value"`
 }
 
 // CollectionRows are the rows of an experiment on collections.
@@ -142,14 +150,6 @@ func (s collectionSetting) String() string {
 		out += fmt.Sprintf(", %s %s", s.Sweep, report.Number(s.At))
 	}
 	return fmt.Sprintf("%s, trial %d", out, s.Trial+1)
-}
-
-// measure is one number of one run.
-type measure struct {
-	Case, By string
-	Bytes    int
-	Quantity string
-	Value    float64
 }
 
 // collectionTrials are the runs of an experiment.
@@ -208,11 +208,11 @@ type collectionRun struct {
 	collectionSetting
 	ctx   context.Context
 	rng   *rand.Rand
-	found []measure
+	found []Measure
 }
 
 func (c *collectionRun) add(what, by string, bytes int, quantity string, value float64) {
-	c.found = append(c.found, measure{what, by, bytes, quantity, value})
+	c.found = append(c.found, Measure{what, by, bytes, quantity, value})
 }
 
 // each calls do(0) to do(n-1) on all processors, and leaves out the rest when the run is interrupted.

@@ -17,9 +17,8 @@ import (
 // rows returns the means over the trials, in the order of the runs and of the measures in each.
 func (c *collectionTrials) rows(of []*found) Rows {
 	type key struct {
-		at       float64
-		what, by string
-		quantity string
+		at                 float64
+		what, by, quantity string
 	}
 	sums := map[key][]float64{}
 	var rows CollectionRows
@@ -32,20 +31,14 @@ func (c *collectionTrials) rows(of []*found) Rows {
 			k := key{s.At, m.Case, m.By, m.Quantity}
 			if sums[k] == nil {
 				keys = append(keys, k)
-				rows = append(rows, CollectionRow{
-					Experiment: s.Experiment, Sweep: s.Sweep, At: s.At, Peers: s.Peers, Case: m.Case, By: m.By, Bytes: m.Bytes, Quantity: m.Quantity,
-				})
+				rows = append(rows, CollectionRow{Experiment: s.Experiment, Sweep: s.Sweep, At: s.At, Peers: s.Peers, Measure: m})
 			}
 			sums[k] = append(sums[k], m.Value)
 		}
 	}
 	for i, k := range keys {
-		xs := sums[k]
-		rows[i].Value, rows[i].Trials = xs[0], len(xs)
-		if len(xs) > 1 {
-			s := sampleOf(xs)
-			rows[i].Value, rows[i].Error = s.mean, s.standardError()
-		}
+		m := statistics.MeanOf(sums[k])
+		rows[i].Value, rows[i].Error, rows[i].Trials, rows[i].mean = m.Value, m.StandardError(), m.N, m
 	}
 	c.found = rows
 	return rows
@@ -112,7 +105,7 @@ func (r CollectionRow) cell(decimals int) string {
 	if r.Trials < 2 {
 		return fixed(r.Value, decimals)
 	}
-	return fixed(r.Value, decimals) + " ± " + fixed(r.mean().Half, decimals)
+	return fixed(r.Value, decimals) + " ± " + fixed(r.mean.Half, decimals)
 }
 
 func (r CollectionRows) records() [][]string {
@@ -132,13 +125,10 @@ func (r CollectionRows) outcomes() (out []results.Outcome) {
 		if x.Sweep != "" {
 			of += fmt.Sprintf(", %s=%s", x.Sweep, report.Number(x.At))
 		}
-		out = append(out, results.OutcomeOf(of, x.Quantity, x.mean()))
+		out = append(out, results.OutcomeOf(of, x.Quantity, x.mean))
 	}
 	return out
 }
-
-// mean returns the value with its interval.
-func (r CollectionRow) mean() statistics.Mean { return statistics.MeanWith(r.Value, r.Error, r.Trials) }
 
 // page returns a table of all rows, and a plot for each quantity.
 func (c *collectionTrials) page(*report.Folder) report.Page {
@@ -195,7 +185,7 @@ func collectionChart(file, quantity string, rows []CollectionRow) report.DotChar
 	cases := results.Distinct(rows, func(r CollectionRow) string { return r.Case })
 	for _, r := range rows {
 		d.Dots = append(d.Dots, report.Dot{
-			Name: r.title(), Value: r.Value, Half: r.mean().Half, Label: fixed(r.Value, decimals(rows, quantity)), Colour: slices.Index(cases, r.Case),
+			Name: r.title(), Value: r.Value, Half: r.mean.Half, Label: fixed(r.Value, decimals(rows, quantity)), Colour: slices.Index(cases, r.Case),
 		})
 	}
 	return d
@@ -216,7 +206,7 @@ func collectionFigure(file, quantity string, rows []CollectionRow) report.Figure
 			i = len(f.Lines)
 			f.Lines = append(f.Lines, report.Line{Name: r.title()})
 		}
-		f.Lines[i].Points = append(f.Lines[i].Points, report.Point{X: place(r.At), Y: r.Value, Half: r.mean().Half})
+		f.Lines[i].Points = append(f.Lines[i].Points, report.Point{X: place(r.At), Y: r.Value, Half: r.mean.Half})
 	}
 	for _, l := range f.Lines {
 		l.Sort()

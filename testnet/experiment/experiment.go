@@ -174,7 +174,7 @@ type work interface {
 type found struct {
 	Rows     []Row                   `json:",omitempty"`
 	Curves   map[string]*report.Line `json:",omitempty"`
-	Measures []measure               `json:",omitempty"`
+	Measures []Measure               `json:",omitempty"`
 }
 
 // Run runs one experiment on collections, or experiments that repeat papers: each once, in the order of List, on all

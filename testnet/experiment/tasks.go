@@ -183,9 +183,6 @@ func column[T any](trials []T, of func(T) float64) sample {
 	return sampleOf(xs)
 }
 
-// standardError returns the standard error of the mean.
-func (x sample) standardError() float64 { return x.deviation / math.Sqrt(float64(x.trials)) }
-
 // spread returns the sample's standard deviation as a sample. Its standard error is √((kurtosis-1)/4n) of the true
 // deviation. The margin is wider than four of them, because only the measured deviation is known.
 func (x sample) spread(kurtosis float64) sample {

@@ -77,15 +77,6 @@ func Paired(a, b []float64) Mean {
 	return MeanOf(differences)
 }
 
-// MeanWith returns a mean of n trials whose standard error is known.
-func MeanWith(value, standardError float64, n int) Mean {
-	m := Mean{Value: value, Least: value, Most: value, N: n}
-	if n > 1 {
-		m.Half = student(n-1) * standardError
-	}
-	return m
-}
-
 // Difference returns the mean of b minus the mean of a, for trials with different seeds. Its interval is Welch's, or
 // 0 if a or b has a single trial.
 func Difference(a, b Mean) Mean {
@@ -93,7 +84,7 @@ func Difference(a, b Mean) Mean {
 	if a.N < 2 || b.N < 2 {
 		return d
 	}
-	squareA, squareB := a.square(), b.square()
+	squareA, squareB := math.Pow(a.StandardError(), 2), math.Pow(b.StandardError(), 2)
 	if squareA+squareB == 0 {
 		return d
 	}
@@ -103,10 +94,12 @@ func Difference(a, b Mean) Mean {
 	return d
 }
 
-// square returns the square of the mean's standard error.
-func (m Mean) square() float64 {
-	e := m.Half / student(m.N-1)
-	return e * e
+// StandardError returns the standard error of the mean; 0 for one trial.
+func (m Mean) StandardError() float64 {
+	if m.N < 2 {
+		return 0
+	}
+	return m.Half / student(m.N-1)
 }
 
 // student returns the 97.5th percentile of Student's t distribution with the given degrees of freedom. Up to 10
