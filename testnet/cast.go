@@ -18,6 +18,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/fault"
+	"github.com/venn-p2p/venn/testnet/misdeed"
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -193,7 +194,7 @@ func (v *nodes) come(_ context.Context, p strategy.ID) error {
 	case kind == scenario.Silent:
 		return nil
 	case !v.isNode(int(p)):
-		return v.misbehave(p, kind)
+		return v.lie(p, kind)
 	}
 	l, m := v.plan.Line(p), v.member(int(p))
 	var held keystore.Keys = m.keys
@@ -280,13 +281,13 @@ func (v *nodes) close() {
 	}
 }
 
-// misbehave starts a faulty peer in the place of a node. It harms honest peers that are online.
-func (v *nodes) misbehave(p strategy.ID, kind string) error {
-	f := faulty{number: int(p), kind: kind, host: v.member(int(p)).host, ghosts: v.ghosts[p]}
+// lie starts a faulty peer in the place of a node. It harms honest peers that are online.
+func (v *nodes) lie(p strategy.ID, kind string) error {
+	cfg := fault.Config{Kind: kind, Twin: misdeed.Twins(kind, int(p)), Ghosts: v.ghosts[p], Every: strategy.MisdeedEvery}
 	if kind == scenario.Identities {
-		f.every = v.plan.Invented[p].Pace(wire.MaxHelloRecords)
+		cfg.Every = v.plan.Invented[p].Pace(wire.MaxHelloRecords)
 	}
-	started, err := f.start(&v.crew, v.cfg.random(joining+purpose(64+p)), func(q int) bool {
+	started, err := v.misbehave(v.member(int(p)).host, cfg, v.cfg.random(joining+purpose(64+p)), func(q int) bool {
 		return v.plan.Adversaries[q] == "" && v.gate.online(strategy.ID(q))
 	})
 	v.mu.Lock()

@@ -3,12 +3,14 @@ package testnet
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/venn-p2p/venn/testnet/runs"
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -17,15 +19,17 @@ import (
 // stage is a network of real hosts on which a system plays a plan. Its user decides what is played and observed: the
 // scenes of a scenario, the queries of a testnet, the phases of a comparison.
 type stage struct {
-	crew
 	*truth
-	cfg   Config // how hosts and nodes are made
-	gate  *gate
-	parts *parts          // nil: all peers are members
-	all   []peer.AddrInfo // all peers, also those of other processes
-	cast  cast            // nil: none has been opened yet
-	aside []*outsider     // faulty peers beside the plan's
-	began time.Time       // time from which bytes are counted in windows
+	cfg     Config // how hosts and nodes are made
+	roster  roster // numbers of all peers of the run
+	wires   *wires
+	members []*member // the peers of this process, ascending by number
+	gate    *gate
+	parts   *parts          // nil: all peers are members
+	all     []peer.AddrInfo // all peers, also those of other processes
+	cast    cast            // nil: none has been opened yet
+	aside   []func()        // ends the faulty peers beside the plan's
+	began   time.Time       // time from which bytes are counted in windows
 }
 
 // newStage makes a stage without hosts. The caller closes it.
@@ -76,7 +80,7 @@ func (t *stage) open(ctx context.Context) error {
 			continue
 		}
 		l := t.plan.Line(strategy.ID(i))
-		m, err := t.crew.open(site{number: i, key: key, up: uint64(l.Up), down: uint64(l.Down), listens: t.parts.listen(i)}, t.began)
+		m, err := t.openMember(site{number: i, key: key, up: uint64(l.Up), down: uint64(l.Down), listens: t.parts.listen(i)})
 		if err != nil {
 			return err
 		}
@@ -179,8 +183,11 @@ func (t *stage) close() {
 	if t.cast != nil {
 		t.cast.close()
 	}
-	for _, o := range t.aside {
-		o.close()
+	for _, end := range t.aside {
+		end()
 	}
-	t.crew.close()
+	runs.Parallel(len(t.members), 4*runtime.GOMAXPROCS(0), func(i int) { _ = t.members[i].host.Close() })
+	if t.wires != nil {
+		t.wires.close()
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"runtime"
 	"sync/atomic"
-	"time"
 
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
@@ -26,13 +25,6 @@ const Network = scenario.Network
 
 const cacheBytes = 1 << 25 // bytes of decoded summaries that no node holds just now; all nodes share the cache
 
-// crew are the peers of a run in this process, each on a host of its own.
-type crew struct {
-	roster  roster // numbers of all peers of the run
-	wires   *wires
-	members []*member // ascending by number
-}
-
 // member is one peer: its host, and its facts as known from outside.
 type member struct {
 	number int
@@ -46,19 +38,19 @@ type member struct {
 	node   *node.Node // nil: it runs no node
 }
 
-// open makes the host of the next member. The windows of its meter begin at since.
-func (c *crew) open(at site, since time.Time) (*member, error) {
-	m := &member{number: at.number, meter: newMeter(since)}
+// openMember makes the host of the next member.
+func (t *stage) openMember(at site) (*member, error) {
+	m := &member{number: at.number, meter: newMeter(t.began)}
 	var err error
-	if m.host, m.line, err = c.wires.host(at, m.meter); err != nil {
+	if m.host, m.line, err = t.wires.host(at, m.meter); err != nil {
 		return nil, err
 	}
 	m.host.Network().Notify(&network.NotifyBundle{
 		ConnectedF:    func(network.Network, network.Conn) { m.conns.begin() },
 		DisconnectedF: func(network.Network, network.Conn) { m.conns.now.Add(-1) },
 	})
-	c.roster.add(m.host.ID(), at.number)
-	c.members = append(c.members, m)
+	t.roster.add(m.host.ID(), at.number)
+	t.members = append(t.members, m)
 	return m, nil
 }
 
@@ -66,9 +58,9 @@ func (c *crew) open(at site, since time.Time) (*member, error) {
 func (m *member) info() peer.AddrInfo { return *host.InfoFromHost(m.host) }
 
 // numbers returns the numbers of peers, or stranger.
-func (c *crew) numbers(of []peer.ID) (out []strategy.ID) {
+func (t *stage) numbers(of []peer.ID) (out []strategy.ID) {
 	for _, p := range of {
-		out = append(out, strategy.ID(c.roster.number(p)))
+		out = append(out, strategy.ID(t.roster.number(p)))
 	}
 	return out
 }
@@ -80,8 +72,8 @@ func (v volume) plus(o volume) volume  { return volume{v.messages + o.messages, 
 func (v volume) minus(o volume) volume { return volume{v.messages - o.messages, v.bytes - o.bytes} }
 
 // sent adds up what all members have sent by the protocols that by accepts.
-func (c *crew) sent(by func(protocol.ID) bool) (sum volume) {
-	for id, v := range c.volumes() {
+func (t *stage) sent(by func(protocol.ID) bool) (sum volume) {
+	for id, v := range t.volumes() {
 		if by(id) {
 			sum = sum.plus(v)
 		}
@@ -90,9 +82,9 @@ func (c *crew) sent(by func(protocol.ID) bool) (sum volume) {
 }
 
 // volumes adds up what all members have sent, by protocol.
-func (c *crew) volumes() map[protocol.ID]volume {
+func (t *stage) volumes() map[protocol.ID]volume {
 	sums := map[protocol.ID]volume{}
-	for _, m := range c.members {
+	for _, m := range t.members {
 		for id, v := range m.meter.sent() {
 			sums[id] = sums[id].plus(v)
 		}
@@ -101,9 +93,9 @@ func (c *crew) volumes() map[protocol.ID]volume {
 }
 
 // each calls do for every member that has a node, at most atOnce at one time.
-func (c *crew) each(atOnce int, do func(i int, m *member)) {
-	runs.Parallel(len(c.members), atOnce, func(i int) {
-		if m := c.members[i]; m.node != nil {
+func (t *stage) each(atOnce int, do func(i int, m *member)) {
+	runs.Parallel(len(t.members), atOnce, func(i int) {
+		if m := t.members[i]; m.node != nil {
 			do(i, m)
 		}
 	})
@@ -113,16 +105,8 @@ func (c *crew) each(atOnce int, do func(i int, m *member)) {
 var closing = 32 * runtime.GOMAXPROCS(0)
 
 // closeNodes ends all nodes. Hosts are closed afterwards: a node that runs makes up for each link that it loses.
-func (c *crew) closeNodes() {
-	c.each(closing, func(_ int, m *member) { _ = m.node.Close() })
-}
-
-// close ends all hosts.
-func (c *crew) close() {
-	runs.Parallel(len(c.members), 4*runtime.GOMAXPROCS(0), func(i int) { _ = c.members[i].host.Close() })
-	if c.wires != nil {
-		c.wires.close()
-	}
+func (t *stage) closeNodes() {
+	t.each(closing, func(_ int, m *member) { _ = m.node.Close() })
 }
 
 // nodeOptions returns the options of all nodes of a run.
