@@ -83,7 +83,7 @@ func Compare(ctx context.Context, cfg Config, systems ...System) (*Comparison, e
 		return nil, err
 	}
 	cfg.Warmup = cmp.Or(cfg.Warmup, DefaultWarmup(plan.Data.Peers(), cfg.Links))
-	c := &comparison{cfg: cfg, plan: plan, judge: judge.New(plan.Data.Table, 0)}
+	c := &contest{judge: judge.New(plan.Data.Table, 0)}
 	for _, q := range queries(plan) {
 		of := &c.one
 		if q.all {
@@ -96,7 +96,7 @@ func Compare(ctx context.Context, cfg Config, systems ...System) (*Comparison, e
 		Transport: cfg.Transport,
 	}
 	for _, s := range systems {
-		row, err := c.run(ctx, s)
+		row, err := c.run(ctx, cfg, plan, s)
 		if ctx.Err() != nil {
 			out.Stopped = reason(context.Cause(ctx))
 			return out, nil
@@ -109,26 +109,22 @@ func Compare(ctx context.Context, cfg Config, systems ...System) (*Comparison, e
 	return out, nil
 }
 
-// comparison is the state that all systems of a comparison share.
-type comparison struct {
-	cfg      Config
-	plan     *scenario.Plan
+// contest is the systems of a comparison, one after the other. The fields but stage and system are the same for all.
+type contest struct {
+	*stage
+	system   System
 	judge    *judge.Truth[strategy.ID]
 	one, all []query
 }
 
-// contest is one system of a comparison while it runs.
-type contest struct {
-	*stage
-	of     *comparison
-	system System
-}
-
 // run runs one system from its start to its end.
-func (c *comparison) run(ctx context.Context, s System) (row SystemRow, err error) {
+func (t *contest) run(ctx context.Context, cfg Config, plan *scenario.Plan, s System) (row SystemRow, err error) {
 	before := inUse() // memory used by the data and the rest of the process
-	t := &contest{of: c, stage: newStage(c.cfg, c.plan), system: s}
-	defer t.close()
+	t.stage, t.system = newStage(cfg, plan), s
+	defer func() {
+		t.close()
+		t.stage = nil // the next system's memory is counted without it
+	}()
 	row = SystemRow{System: s.Name, Note: s.Note, Padded: s.Padded}
 	if t.cast, err = s.castOn(t.stage); err != nil {
 		return row, err
@@ -149,7 +145,7 @@ func (c *comparison) run(ctx context.Context, s System) (row SystemRow, err erro
 // run, ever fewer need a new connection. The order in a turn follows the Thue–Morse sequence: it evens out a steady
 // fall between the kinds, and a fall that slows down.
 func (t *contest) query(ctx context.Context) (one, all FindStats, err error) {
-	kinds := [2]*series{{queries: t.of.one}, {queries: t.of.all}}
+	kinds := [2]*series{{queries: t.one}, {queries: t.all}}
 	const turns = 16
 	for turn := range turns {
 		first := bits.OnesCount(uint(turn))
@@ -240,7 +236,7 @@ func (t *contest) announced() map[uint32]bool {
 		return nil
 	}
 	keys := map[uint32]bool{}
-	for _, q := range slices.Concat(t.of.one, t.of.all) {
+	for _, q := range slices.Concat(t.one, t.all) {
 		keys[q.Key] = true
 	}
 	holdings := 0
@@ -301,7 +297,7 @@ func (t *contest) find(ctx context.Context, q query) (asked, time.Duration, erro
 	if len(found.Holders) == 0 {
 		took = time.Since(began)
 	}
-	mark := t.of.judge.Mark(q.Peer, q.Key, q.all, t.numbers(found.Holders), 0, 0)
+	mark := t.judge.Mark(q.Peer, q.Key, q.all, t.numbers(found.Holders), 0, 0)
 	return q.ended(mark, 0, millis(took)), found.Over, err
 }
 
