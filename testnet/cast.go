@@ -283,8 +283,8 @@ func (v *nodes) close() {
 
 // lie starts a faulty peer in the place of a node. It harms honest peers that are online.
 func (v *nodes) lie(p strategy.ID, kind string) error {
-	cfg := fault.Config{Kind: kind, Twin: misdeed.Twins(kind, int(p)), Ghosts: v.ghosts[p], Every: strategy.MisdeedEvery}
-	if kind == scenario.Identities {
+	cfg := fault.Config{Kind: kind, Twin: misdeed.HasTwin(kind, int(p)), Ghosts: v.ghosts[p], Every: strategy.MisdeedEvery}
+	if kind == misdeed.Identities {
 		cfg.Every = v.plan.Invented[p].Pace(wire.MaxHelloRecords)
 	}
 	started, err := v.misbehave(v.member(int(p)).host, cfg, v.cfg.random(joining+purpose(64+p)), func(q int) bool {

@@ -10,7 +10,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/testnet/fault"
 	"github.com/venn-p2p/venn/testnet/misdeed"
-	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
@@ -79,7 +78,7 @@ func (t *stage) disturb(number int) error {
 			}
 			_ = h.Close()
 		})
-		cfg := fault.Config{Kind: scenario.Faulty, Twin: misdeed.Twins(scenario.Faulty, i), Every: strategy.MisdeedEvery}
+		cfg := fault.Config{Kind: misdeed.Faulty, Twin: misdeed.HasTwin(misdeed.Faulty, i), Every: strategy.MisdeedEvery}
 		if cfg.Ghosts, err = madeUp(h, ghosts, rng); err != nil {
 			return fmt.Errorf("testnet: identities of faulty peer %d: %w", i, err)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/venn-p2p/venn/testnet"
+	"github.com/venn-p2p/venn/testnet/misdeed"
 	"github.com/venn-p2p/venn/testnet/results"
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -173,7 +174,7 @@ func stageFaulty(t *testing.T) {
 	} {
 		t.Run(c.by.Name, func(t *testing.T) {
 			text := "question=\"?\"\npeers=16\n" + c.times + "[collections]\nkeys=40\n[parameters]\norigins=200\n"
-			for _, kind := range []string{scenario.Garbage, scenario.Twins, scenario.Unasked, scenario.Future, scenario.Ghosts, scenario.Identities, scenario.Faulty} {
+			for _, kind := range misdeed.Kinds {
 				text += "[[adversaries]]\nkind=\"" + kind + "\"\nnumber=1\n"
 			}
 			s, p := plan(t, text)

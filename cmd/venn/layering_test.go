@@ -98,7 +98,7 @@ var layers = []layer{
 	{"testnet/heap", nil},
 	{"testnet/page", nil},
 	{"testnet/results/report", []string{"testnet/statistics"}},
-	{"testnet/scenario", []string{"summary/...", "node/bounded", "testnet/statistics", "testnet/holdings", "testnet/link", "testnet/sim", "testnet/strategy", "testnet/workload"}},
+	{"testnet/scenario", []string{"summary/...", "node/bounded", "testnet/statistics", "testnet/misdeed", "testnet/holdings", "testnet/link", "testnet/sim", "testnet/strategy", "testnet/workload"}},
 	{"testnet/results", []string{"testnet/page", "testnet/results/report", "testnet/scenario", "testnet/sim", "testnet/statistics"}},
 	{"testnet/scenarios", []string{"testnet/scenario"}},
 	{"testnet/drive", []string{"testnet/strategy", "testnet/strategy/links"}},

@@ -133,7 +133,7 @@ func (p *Peer) misbehave(ctx context.Context) {
 // say sends a lie to a victim.
 func (p *Peer) say(ctx context.Context, to peer.ID, lie misdeed.Lie) {
 	switch lie := lie.(type) {
-	case misdeed.Garbage:
+	case misdeed.Bytes:
 		if lie.Stream {
 			of := []protocol.ID{node.HelloID, node.HaveID, node.QueryID, node.PartsID}
 			_ = p.send(ctx, to, p.id(of[p.cfg.Rand.IntN(len(of))]), lie.Bytes)

@@ -30,23 +30,34 @@ type Liar struct {
 	claims  map[group.ID]Claim // summaries offered
 }
 
-// Kinds has the kinds of liars. A faulty one tells all lies.
-var Kinds = []string{"garbage", "twins", "unasked", "future", "ghosts", "identities", "faulty"}
+// The kinds of liars. A faulty one tells all lies.
+const (
+	Garbage    = "garbage"
+	Twins      = "twins"
+	Unasked    = "unasked"
+	Future     = "future"
+	Ghosts     = "ghosts"
+	Identities = "identities"
+	Faulty     = "faulty"
+)
+
+// Kinds has all kinds of liars.
+var Kinds = []string{Garbage, Twins, Unasked, Future, Ghosts, Identities, Faulty}
 
 // lies returns the lies of the liar's kind, which it tells by turns.
 func (l *Liar) lies() []func(to string) Lie {
 	switch l.Kind {
-	case "garbage":
+	case Garbage:
 		return []func(string) Lie{l.garbage}
-	case "twins":
+	case Twins:
 		return []func(string) Lie{l.announce}
-	case "unasked":
+	case Unasked:
 		return []func(string) Lie{l.unasked}
-	case "future":
+	case Future:
 		return []func(string) Lie{l.future}
-	case "ghosts":
+	case Ghosts:
 		return []func(string) Lie{l.introduce}
-	case "identities":
+	case Identities:
 		return []func(string) Lie{l.introduce, l.offer}
 	}
 	return []func(string) Lie{l.garbage, l.announce, l.unasked, l.future, l.introduce, l.offer}
@@ -55,18 +66,18 @@ func (l *Liar) lies() []func(to string) Lie {
 // Lies returns the number of lies that the liar tells by turns.
 func (l *Liar) Lies() int { return len(l.lies()) }
 
-// Twins reports whether a liar of a kind, with a number of its own, signs two summaries under one epoch.
-func Twins(kind string, number int) bool {
-	return kind == "twins" || kind == "faulty" && number%4 == 3
+// HasTwin reports whether a liar of a kind, with a number of its own, signs two summaries under one epoch.
+func HasTwin(kind string, number int) bool {
+	return kind == Twins || kind == Faulty && number%4 == 3
 }
 
-// Lie holds one lie to a peer: Garbage, a wire.Hello, a wire.Catalogue or Parts. A nil Lie says nothing.
+// Lie holds one lie to a peer: Bytes, a wire.Hello, a wire.Catalogue or Parts. A nil Lie says nothing.
 type Lie any
 
-// Garbage is bytes that are no message.
-type Garbage struct {
+// Bytes are no message.
+type Bytes struct {
 	Bytes  []byte
-	Stream bool // it goes on a stream; else in an RPC of pubsub
+	Stream bool // they go on a stream; else in an RPC of pubsub
 }
 
 // Parts are parts of a summary, as pubsub carries them.
@@ -90,13 +101,13 @@ func (l *Liar) garbage(string) Lie {
 	case 0:
 		var b bytes.Buffer
 		_ = wire.WriteFrame(&b, l.noise(49))
-		return Garbage{b.Bytes(), true}
+		return Bytes{b.Bytes(), true}
 	case 1:
-		return Garbage{binary.AppendUvarint(nil, 1<<40), true}
+		return Bytes{binary.AppendUvarint(nil, 1<<40), true}
 	case 2:
-		return Garbage{l.noise(1000), false}
+		return Bytes{l.noise(1000), false}
 	}
-	return Garbage{make([]byte, wire.MaxPartsRPC+1), false}
+	return Bytes{make([]byte, wire.MaxPartsRPC+1), false}
 }
 
 // noise returns bytes that no message begins with.

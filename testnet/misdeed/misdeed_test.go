@@ -82,7 +82,7 @@ func TestLies(t *testing.T) {
 		var told []string
 		for range 4 * l.Lies() {
 			switch lie := l.Next("to").(type) {
-			case Garbage:
+			case Bytes:
 				told = append(told, fmt.Sprint("garbage on a stream: ", lie.Stream, ", over the limit: ", len(lie.Bytes) > wire.MaxPartsRPC))
 			case wire.Hello:
 				told = append(told, fmt.Sprintf("hello with %d records", len(lie.Records)))

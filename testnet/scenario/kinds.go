@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/venn-p2p/venn/testnet/misdeed"
 )
 
 // The kinds of events.
@@ -18,20 +20,12 @@ const (
 	Older     = "older"
 )
 
-// The kinds of adversaries. Any strategy can have the first four.
+// The kinds of adversaries that any strategy can have. venn has those of misdeed.Kinds besides.
 const (
 	Silent    = "silent"
 	FreeRider = "free-rider"
 	Censor    = "censor"
 	Liar      = "liar"
-
-	Garbage    = "garbage"
-	Twins      = "twins"
-	Unasked    = "unasked"
-	Future     = "future"
-	Ghosts     = "ghosts"
-	Identities = "identities"
-	Faulty     = "faulty"
 )
 
 // Doc describes a kind of event or adversary.
@@ -55,13 +49,13 @@ var AdversaryDocs = []Doc{
 	{FreeRider, "number", "asks, but does nothing for the queries of others"},
 	{Censor, "number", "denies a tenth of the keys"},
 	{Liar, "number", "says that it holds whatever it is asked for, and claims the keys of others"},
-	{Garbage, "number", "sends bytes that are no messages, and claims lengths over all limits; venn"},
-	{Twins, "number", "signs two summaries under one number, and spoils parts and signatures; venn"},
-	{Unasked, "number", "sends parts of summaries that nobody asked for; venn"},
-	{Future, "number", "claims to have newer epochs of others, again and again; venn"},
-	{Ghosts, "number, identities", "speaks of peers that there are not, and names them as holders; venn"},
-	{Identities, "number, identities", "makes up as many peers as it can: with summaries in the simulator, with signed addresses on real hosts; venn"},
-	{Faulty, "number, identities", "all of these in turn, from garbage on; venn"},
+	{misdeed.Garbage, "number", "sends bytes that are no messages, and claims lengths over all limits; venn"},
+	{misdeed.Twins, "number", "signs two summaries under one number, and spoils parts and signatures; venn"},
+	{misdeed.Unasked, "number", "sends parts of summaries that nobody asked for; venn"},
+	{misdeed.Future, "number", "claims to have newer epochs of others, again and again; venn"},
+	{misdeed.Ghosts, "number, identities", "speaks of peers that there are not, and names them as holders; venn"},
+	{misdeed.Identities, "number, identities", "makes up as many peers as it can: with summaries in the simulator, with signed addresses on real hosts; venn"},
+	{misdeed.Faulty, "number, identities", "all of these in turn, from garbage on; venn"},
 }
 
 // ghosts is the default number of identities that an adversary makes up.
@@ -72,7 +66,7 @@ const maxIdentities = 1_000_000
 
 // invents reports whether an adversary makes up identities.
 func (a *Adversary) invents() bool {
-	return slices.Contains([]string{Ghosts, Identities, Faulty}, a.Kind)
+	return slices.Contains([]string{misdeed.Ghosts, misdeed.Identities, misdeed.Faulty}, a.Kind)
 }
 
 // OfAny reports whether every strategy can have adversaries of a kind.

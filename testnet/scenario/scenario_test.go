@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/holdings"
+	"github.com/venn-p2p/venn/testnet/misdeed"
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -297,7 +298,7 @@ func TestPeers(t *testing.T) {
 func TestAdversaries(t *testing.T) {
 	const head = "question=\"?\"\npeers=30\nwarmup=\"20s\"\nasking=\"20s\"\n[collections]\nkeys=40\n[queries]\nnumber=100\n[parameters]\norigins=100\n"
 	quiet := values(t, head, venn.Strategy)
-	for _, kind := range []string{scenario.Garbage, scenario.Twins, scenario.Unasked, scenario.Future, scenario.Ghosts, scenario.Identities, scenario.Faulty} {
+	for _, kind := range misdeed.Kinds {
 		s := parse(t, head+"[[adversaries]]\nkind=\""+kind+"\"\nnumber=10\n")
 		r := simulate(t, s, venn.Strategy)
 		v := s.Values(r)

@@ -46,7 +46,7 @@ func newHostile(v *node, kind string, of strategy.Invented) *hostile {
 	for p := range strategy.ID(min(v.run.world.Peers, wire.MaxItems+1)) {
 		h.liar.Others = append(h.liar.Others, string(peerID(p)))
 	}
-	if self := v.host.Self(); misdeed.Twins(kind, int(self)) {
+	if self := v.host.Self(); misdeed.HasTwin(kind, int(self)) {
 		h.liar.Spoils = true
 		h.liar.Twin = func() misdeed.Claim { return v.run.twin(self, v.run.origins[self].epoch).Claim }
 	}
@@ -100,7 +100,7 @@ func (garbage) Kind() string { return "garbage" }
 // say sends a lie.
 func (h *hostile) say(to strategy.ID, lie misdeed.Lie) {
 	switch lie := lie.(type) {
-	case misdeed.Garbage:
+	case misdeed.Bytes:
 		bytes := strategy.Overhead + len(lie.Bytes)
 		if lie.Stream {
 			bytes = streamBytes + len(lie.Bytes)
