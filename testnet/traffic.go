@@ -25,7 +25,7 @@ const (
 // carriesSummaries reports whether the bytes of a protocol count against a link's budget for summaries. Pubsub with all
 // its control messages, tails, and parts fetched from a peer count. Hellos, confirmations and queries don't.
 func carriesSummaries(id protocol.ID) bool {
-	return isPubsub(id) || is(id, node.PartsID, node.TailsID)
+	return strings.HasPrefix(string(id), "/venn/meshsub/") || is(id, node.PartsID, node.TailsID)
 }
 
 // is reports whether a protocol is one of the nodes' protocols with the given names.
@@ -45,8 +45,6 @@ func protocolName(id protocol.ID) protocol.ID {
 
 // protocolID returns the id on the wire of a protocol of nodes.
 func protocolID(name protocol.ID) protocol.ID { return wire.ProtocolIn(Network, name) }
-
-func isPubsub(id protocol.ID) bool { return strings.HasPrefix(string(id), "/venn/meshsub/") }
 
 // meter counts what a host sends. It is the host's metrics.Reporter, so that it sees every byte of every stream; bytes
 // are counted once, by their sender. It is safe for concurrent use.

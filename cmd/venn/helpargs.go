@@ -41,7 +41,7 @@ func requestOf(root *cli.Command, args []string) (r request, err error) {
 			flagged = true
 		case len(at.Commands) > 0 && (line[i] == "help" || line[i] == "h"):
 			help = true
-		case help && at == root && isTopic(line[i]):
+		case help && at == root && slices.Contains(topicNames(), line[i]):
 			r.topic = line[i]
 		case help && at == root:
 			return r, usageError(fmt.Errorf("no command or topic %q; `venn help` lists them", line[i]))

@@ -45,7 +45,7 @@ func testnetCommand() *cli.Command {
 			&cli.IntFlag{Name: "queries", Destination: &cfg.Queries, Usage: "`NUMBER` of queries of each kind, find one and find all", Value: testnet.DefaultQueries, Validator: within(1, 10_000_000)},
 			&cli.StringFlag{Name: "queries-like", Destination: &cfg.QueriesLike, Usage: "draw queries by `RULE`: " + strings.Join(holdings.Rules, ", ") + ", or replay a CSV of seconds, peers and keys", Value: holdings.Uniform},
 			&cli.StringFlag{Name: "links", Usage: "link classes as `RATE:WEIGHT,…`", Value: link.DefaultMix, Validator: parses(link.ParseMix)},
-			&cli.StringFlag{Name: "transport", Usage: "`KIND` of transport: tcp or quic on loopback, or sim: QUIC over simulated links with the rates of --links", Value: string(testnet.TCP), Validator: goodTransport},
+			&cli.StringFlag{Name: "transport", Usage: "`KIND` of transport: tcp or quic on loopback, or sim: QUIC over simulated links with the rates of --links", Value: string(testnet.TCP), Validator: func(name string) error { return testnet.Transport(name).Check() }},
 			&cli.BoolFlag{Name: "shape", Destination: &cfg.Shape, Usage: "let lines of tcp carry what --links says, both ways, with a latency of 10 ms"},
 			&cli.Uint64Flag{Name: "seed", Destination: &cfg.Seed, Usage: "`SEED` of collections, queries, link classes and identities", Value: 1},
 			&cli.DurationFlag{Name: "warmup", Usage: "`TIME` from when the peers are linked to the first query", DefaultText: "30s; 1m0s where all lines are slow; longer in proportion beyond 120 peers", Validator: within(0, 24*time.Hour)},
@@ -209,5 +209,3 @@ func above0(most float64) func(float64) error {
 func parses[T any](parse func(text string) (T, error)) func(string) error {
 	return func(text string) error { _, err := parse(text); return err }
 }
-
-func goodTransport(name string) error { return testnet.Transport(name).Check() }

@@ -4,7 +4,6 @@ import (
 	"embed"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 )
 
@@ -36,5 +35,3 @@ func topicNames() (names []string) {
 	}
 	return names
 }
-
-func isTopic(name string) bool { return slices.Contains(topicNames(), name) }

@@ -205,10 +205,8 @@ func (n *Network) Changed(p strategy.ID, c strategy.Changed) {
 // strategies never rest.
 func (n *Network) Settle(ctx context.Context, most time.Duration) error {
 	end := time.Now().Add(most)
-	return n.wait(ctx, func() bool { return n.resting() || !time.Now().Before(end) })
+	return n.wait(ctx, func() bool { return n.open.Load() == 0 && n.armed.Load() == 0 || !time.Now().Before(end) })
 }
-
-func (n *Network) resting() bool { return n.open.Load() == 0 && n.armed.Load() == 0 }
 
 const lookEvery = 10 * time.Millisecond
 

@@ -54,8 +54,3 @@ func (c situation) beside(other situation) string {
 	}
 	return fmt.Sprintf("recall %s, messages %s, upkeep %s kB", of("recall"), of("messages"), of("upkeep"))
 }
-
-// points returns the number of points of the scenario's sweep that were run, counted on each engine.
-func (g group) points() int {
-	return len(Distinct(g.cases, func(c situation) string { return c.of.Name + c.engine }))
-}

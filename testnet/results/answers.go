@@ -26,7 +26,7 @@ func AnswersOf(s *scenario.Scenario, rows []Row) string {
 			if strings.HasPrefix(r.Figure, "recall") {
 				high = min(1, high)
 			}
-			fmt.Fprintf(&b, "%s = [%s, %s]\n", r.Figure, down(low), up(high))
+			fmt.Fprintf(&b, "%s = [%s, %s]\n", r.Figure, rounded(low, math.Floor), rounded(high, math.Ceil))
 		}
 	}
 	return b.String()
@@ -40,11 +40,6 @@ func answered(s *scenario.Scenario, strategy, figure string) bool {
 	}
 	return slices.Contains([]string{"recall", "messages", "upkeep"}, figure) || strings.HasPrefix(figure, scenario.RecallOf(""))
 }
-
-// down and up format a bound of an interval with four digits, rounded outwards.
-func down(x float64) string { return rounded(x, math.Floor) }
-
-func up(x float64) string { return rounded(x, math.Ceil) }
 
 func rounded(x float64, round func(float64) float64) string {
 	if x == 0 {

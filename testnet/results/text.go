@@ -82,7 +82,7 @@ func (g group) writeAhead(w io.Writer) error {
 	}
 	all, first := g.ahead(), g.of.Strategies[0]
 	_, err := fmt.Fprintf(w, "\nahead of %s, in recall or at no less recall in messages and upkeep: %d of %d cases (figures of %[1]s in brackets)\n",
-		first, len(Distinct(all, func(a Ahead) string { return a.At + a.Engine })), g.points())
+		first, len(Distinct(all, func(a Ahead) string { return a.At + a.Engine })), len(Distinct(g.cases, func(c situation) string { return c.of.Name + c.engine })))
 	for _, a := range all {
 		fmt.Fprintf(w, "  %s: %s by %s: %s\n", a.At, a.Strategy, a.By, a.Figures)
 	}

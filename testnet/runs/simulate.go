@@ -61,11 +61,6 @@ func (r trial) String() string {
 	return fmt.Sprintf("%s, %s, trial %d", r.of.Name, r.strategy.Name, r.number+1)
 }
 
-// traceName returns the name of the file for the run's trace.
-func (r trial) traceName(seed uint64) string {
-	return fmt.Sprintf("%s,%s,seed=%d.trace", r.of.Name, r.strategy.Name, seed)
-}
-
 // Simulate plays scenarios in the simulator: every trial of every strategy of each. For small networks it does as
 // many runs at a time as there are processors. A run of a large network, and the last run, uses up to 8 processors.
 // When ctx ends, Simulate returns its error and the results so far. With a folder, a later call of the same program
@@ -101,19 +96,15 @@ func Simulate(ctx context.Context, o Options) (results.Result, error) {
 	result.Sum()
 	if o.Reports() && o.Out != "" && len(result.Rows) > 0 {
 		var writeErr error
-		result.Files, writeErr = result.Write(o.Out, append(o.parameters(), report.Unfinished(len(result.Runs), len(trials))...), o.terms(trials))
+		about := [][2]string{{"program", Program()}, {"simulator", sim.Model}}
+		result.Files, writeErr = result.Write(o.Out, append(about, report.Unfinished(len(result.Runs), len(trials))...), terms(trials))
 		err = errors.Join(err, writeErr)
 	}
 	return result, err
 }
 
-// parameters returns the settings that all runs share, for the report.
-func (o *Options) parameters() [][2]string {
-	return [][2]string{{"program", Program()}, {"simulator", sim.Model}}
-}
-
 // terms returns the sources and models of the strategies, for the report.
-func (o *Options) terms(trials []trial) (out [][2]string) {
+func terms(trials []trial) (out [][2]string) {
 	for _, name := range results.Distinct(trials, func(r trial) string { return r.strategy.Name }) {
 		i := slices.IndexFunc(trials, func(r trial) bool { return r.strategy.Name == name })
 		s := trials[i].strategy
@@ -295,7 +286,7 @@ func (n *simulated) play(ctx context.Context, i int) (scenario.Run, error) {
 	if err != nil {
 		return scenario.Run{}, err
 	}
-	trace, err := newTrace(n.options.Traces, r.traceName(plan.Seed))
+	trace, err := newTrace(n.options.Traces, fmt.Sprintf("%s,%s,seed=%d.trace", r.of.Name, r.strategy.Name, plan.Seed))
 	if err != nil {
 		return scenario.Run{}, err
 	}

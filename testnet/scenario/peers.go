@@ -42,10 +42,10 @@ func (p *Plan) peer(s strategy.Strategy, factory strategy.Factory, h strategy.Ho
 	if kind == Silent {
 		return silent{}
 	}
-	var clock *clock
+	var own *clock
 	if jumps := p.Jumps[self]; len(jumps) > 0 {
-		clock = newClock(h, jumps)
-		h = clock
+		own = &clock{Host: h, jumps: jumps}
+		h = own
 	}
 	if kind == Censor || kind == Liar {
 		h = dishonest{h, kind}
@@ -60,9 +60,9 @@ func (p *Plan) peer(s strategy.Strategy, factory strategy.Factory, h strategy.Ho
 	if misbehaving := s.Adversaries[kind]; misbehaving != nil {
 		peer = misbehaving(peer, p.Invented[self])
 	}
-	if clock != nil {
-		clock.peer = peer
-		peer = clock
+	if own != nil {
+		own.peer = peer
+		peer = own
 	}
 	return peer
 }
@@ -140,8 +140,6 @@ type clock struct {
 	jumps []Jump
 	now   time.Duration // time of the run
 }
-
-func newClock(h strategy.Host, jumps []Jump) *clock { return &clock{Host: h, jumps: jumps} }
 
 // ahead returns the time by which the clock is ahead at an instant of the run.
 func (c *clock) ahead(now time.Duration) time.Duration {

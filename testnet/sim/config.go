@@ -65,9 +65,6 @@ func (c *Config) defaults() {
 // MaxPeers is the largest number of peers of a run.
 const MaxPeers = 1 << 20
 
-// end returns the time at which the last query ends, and the run.
-func (c *Config) end() time.Duration { return c.Warmup + c.Asking + c.Patience }
-
 // random returns a source of randomness for one purpose.
 func (c *Config) random(p purpose) *rand.Rand { return strategy.Random(c.Seed, string(p), 0) }
 

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"time"
@@ -48,7 +49,7 @@ var ErrPanic = errors.New("sim: panic")
 func New(cfg Config) (*Sim, error) {
 	cfg.defaults()
 	cfg.Topology.defaults()
-	s := &Sim{cfg: cfg, end: cfg.end(), trace: newTracer(cfg.Trace), held: holdings.NewNow(cfg.Data.Table), few: 16}
+	s := &Sim{cfg: cfg, end: cfg.Warmup + cfg.Asking + cfg.Patience, trace: tracer{hash: sha256.New(), out: cfg.Trace}, held: holdings.NewNow(cfg.Data.Table), few: 16}
 	s.rules = links.Of(&cfg.Strategy, cfg.Topology.Degree)
 	s.makeNodes()
 	s.world = strategy.World{

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"bufio"
-	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -82,8 +81,6 @@ type tracer struct {
 	out  io.Writer // nil: records are only hashed
 	err  error     // error of writing
 }
-
-func newTracer(w io.Writer) tracer { return tracer{hash: sha256.New(), out: w} }
 
 // add hashes and writes whole records.
 func (t *tracer) add(records []byte) {
