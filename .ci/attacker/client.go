@@ -17,7 +17,11 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
 	"github.com/libp2p/go-libp2p/p2p/net/upgrader"
 	"github.com/libp2p/go-libp2p/p2p/security/noise"
+	libp2pquic "github.com/libp2p/go-libp2p/p2p/transport/quic"
+	"github.com/libp2p/go-libp2p/p2p/transport/quicreuse"
+	"github.com/multiformats/go-multiaddr"
 	mss "github.com/multiformats/go-multistream"
+	"github.com/quic-go/quic-go"
 
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -54,7 +58,7 @@ func newIdentity(from string) identity {
 
 // open makes a TCP connection to a daemon from an address.
 func (d *daemon) open(ctx context.Context, from string) (net.Conn, error) {
-	c, err := (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}).DialContext(ctx, "tcp", d.at)
+	c, err := (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}).DialContext(ctx, "tcp", d.ip+":4101")
 	if err == nil {
 		_ = c.(*net.TCPConn).SetLinger(0) // no TIME_WAIT
 	}
@@ -67,16 +71,14 @@ type conn struct {
 	id peer.ID // of this end
 }
 
-// dial connects to a daemon by Noise and yamux.
+// dial connects to a daemon by QUIC, or by Noise and yamux.
 func (d *daemon) dial(ctx context.Context, i identity) (*conn, error) {
-	c, err := d.open(ctx, i.from)
-	if err != nil {
-		return nil, err
+	connect := d.byTCP
+	if *byQUIC {
+		connect = d.byQUIC
 	}
-	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
-	m, err := d.upgrade(ctx, c, i.key)
+	m, err := connect(ctx, i)
 	if err != nil {
-		_ = c.Close()
 		return nil, err
 	}
 	go func() { // the daemon's own streams, such as identify
@@ -89,6 +91,41 @@ func (d *daemon) dial(ctx context.Context, i identity) (*conn, error) {
 		}
 	}()
 	return &conn{m, must(peer.IDFromPrivateKey(i.key))}, nil
+}
+
+func (d *daemon) byTCP(ctx context.Context, i identity) (network.MuxedConn, error) {
+	c, err := d.open(ctx, i.from)
+	if err != nil {
+		return nil, err
+	}
+	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
+	m, err := d.upgrade(ctx, c, i.key)
+	if err != nil {
+		_ = c.Close()
+	}
+	return m, err
+}
+
+// quicConn is a connection by QUIC, which has a socket of its own.
+type quicConn struct {
+	network.MuxedConn
+	socket *quicreuse.ConnManager
+}
+
+func (c quicConn) Close() error { return errors.Join(c.MuxedConn.Close(), c.socket.Close()) }
+
+func (d *daemon) byQUIC(ctx context.Context, i identity) (network.MuxedConn, error) {
+	from := quicreuse.OverrideListenUDP(func(of string, _ *net.UDPAddr) (net.PacketConn, error) {
+		return net.ListenUDP(of, &net.UDPAddr{IP: net.ParseIP(i.from)})
+	})
+	socket := must(quicreuse.NewConnManager(quic.StatelessResetKey{}, quic.TokenGeneratorKey{}, quicreuse.DisableReuseport(), from))
+	t := must(libp2pquic.NewTransport(i.key, socket, nil, nil, &network.NullResourceManager{}))
+	c, err := t.Dial(ctx, multiaddr.StringCast(quicAddress(d.ip)), d.id)
+	if err != nil {
+		_ = socket.Close()
+		return nil, err
+	}
+	return quicConn{c, socket}, nil
 }
 
 func (d *daemon) upgrade(ctx context.Context, c net.Conn, key crypto.PrivKey) (network.MuxedConn, error) {

@@ -22,16 +22,19 @@ import (
 type daemon struct {
 	venn string // program
 	repo string
-	at   string // address and port
+	ip   string
 	id   peer.ID
 	cmd  *exec.Cmd
 	http http.Client
 }
 
+// quicAddress returns the address of a daemon by QUIC.
+func quicAddress(ip string) string { return "/ip4/" + ip + "/udp/4101/quic-v1" }
+
 // start starts a daemon, and waits until it answers.
 func start(venn, ip, procs string, args ...string) *daemon {
-	d := &daemon{venn: venn, repo: filepath.Join(must(os.MkdirTemp("", "daemon")), "repo"), at: ip + ":4101"}
-	_ = os.Setenv("VENN_ADDRESSES_LISTEN", "/ip4/"+ip+"/tcp/4101")
+	d := &daemon{venn: venn, repo: filepath.Join(must(os.MkdirTemp("", "daemon")), "repo"), ip: ip}
+	_ = os.Setenv("VENN_ADDRESSES_LISTEN", "/ip4/"+ip+"/tcp/4101,"+quicAddress(ip))
 	_ = os.Setenv("VENN_HTTP_LISTEN", "")
 	_ = os.Setenv("VENN_LOG_LEVEL", "error")
 	d.run("", "init", "--local")

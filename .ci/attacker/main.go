@@ -16,6 +16,7 @@ var (
 	identities = flag.Int("identities", 64, "attackers")
 	half       = flag.Duration("half", 4*time.Second, "half the `time` of an attack")
 	procs      = flag.String("procs", "2", "processors of the daemon")
+	byQUIC     = flag.Bool("quic", false, "attackers and users dial by QUIC; the half-open stay on TCP")
 	detail     = flag.Bool("v", false, "print errors, and what the daemon refused")
 )
 
