@@ -32,13 +32,15 @@ type Door struct {
 	most   int                   // most places
 	places *admission.Slots      // of inbound connections
 	turns  *admission.Slots      // of handshakes: see [Door.Security]
+	// quicTurns are turns of handshakes by QUIC: while one waits, the others of its listener do, too.
+	quicTurns *admission.Slots
 }
 
 // NewDoor returns a door with places for most inbound connections. In all else it acts as m. m must allow twice as many:
 // a half-open connection that gives way ends with its handshake, which may take 15 s.
 func NewDoor(m network.ResourceManager, most int) *Door {
-	turns := admission.NewSlots(runtime.GOMAXPROCS(0))
-	return &Door{ResourceManager: m, most: most, places: admission.NewSlots(most), turns: turns}
+	turns := func() *admission.Slots { return admission.NewSlots(runtime.GOMAXPROCS(0)) }
+	return &Door{ResourceManager: m, most: most, places: admission.NewSlots(most), turns: turns(), quicTurns: turns()}
 }
 
 // Guard has the networks of inbound connections pay in the table, from now until end is called. It does nothing
@@ -57,7 +59,7 @@ func (t *Table) Guard(n network.Network) (end func()) {
 var errCrowded = errors.New("admit: the network has its share of connections")
 
 // OpenConnection refuses an inbound connection of a network that has its share of the work of handshakes, or of the
-// places. Addresses without an IP are not counted.
+// places. Addresses without an IP are not counted. Connections without a file descriptor of their own are by QUIC.
 func (d *Door) OpenConnection(dir network.Direction, fd bool, a multiaddr.Multiaddr) (network.ConnManagementScope, error) {
 	who := admission.Principal{Group: Group(a)}
 	if dir != network.DirInbound || who.Group == "" {
@@ -84,6 +86,11 @@ func (d *Door) OpenConnection(dir network.Direction, fd bool, a multiaddr.Multia
 		c.place.Release()
 		pays.refund(Handshake)
 		return nil, err
+	}
+	if !fd && waitTurn(c.ctx, d.quicTurns, who) != nil {
+		c.Done()
+		pays.refund(Handshake - Begin)
+		return nil, errCrowded
 	}
 	return c, nil
 }

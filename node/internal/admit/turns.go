@@ -20,16 +20,17 @@ import (
 
 // Security returns an option of libp2p.New for the host of the door: libp2p's TLS and Noise, except that inbound
 // handshakes take turns, one for each processor, of the time of a [Handshake]. Otherwise the node's own work waits behind
-// all handshakes that begin within an instant. Who has sent nothing yet has no turn, so half-open connections delay nobody.
+// all handshakes that begin within an instant. Who has sent nothing yet has no turn, so half-open connections delay
+// nobody. By QUIC, who opens a connection has sent something: it takes its turn at the door.
 func (d *Door) Security() libp2p.Option {
-	return libp2p.ChainOptions(libp2p.Security(libp2ptls.ID, inTurn(d, libp2ptls.New)), libp2p.Security(noise.ID, inTurn(d, noise.New)))
+	return libp2p.ChainOptions(libp2p.Security(libp2ptls.ID, inTurn(d.turns, libp2ptls.New)), libp2p.Security(noise.ID, inTurn(d.turns, noise.New)))
 }
 
-// inTurn returns a constructor of a security transport whose inbound handshakes take turns at the door.
-func inTurn[T sec.SecureTransport](d *Door, create func(protocol.ID, crypto.PrivKey, []upgrader.StreamMuxer) (T, error)) any {
+// inTurn returns a constructor of a security transport whose inbound handshakes take turns.
+func inTurn[T sec.SecureTransport](turns *admission.Slots, create func(protocol.ID, crypto.PrivKey, []upgrader.StreamMuxer) (T, error)) any {
 	return func(id protocol.ID, key crypto.PrivKey, muxers []upgrader.StreamMuxer) (turning, error) {
 		t, err := create(id, key, muxers)
-		return turning{t, d.turns}, err
+		return turning{t, turns}, err
 	}
 }
 
@@ -57,12 +58,18 @@ func (t *turn) Read(p []byte) (int, error) {
 	if t.turns == nil || err != nil {
 		return k, err
 	}
-	s, err := Wait(t.ctx, t.turns, caller(t.RemoteAddr()), func() {})
+	err = waitTurn(t.ctx, t.turns, caller(t.RemoteAddr()))
+	t.turns = nil
+	return k, err
+}
+
+// waitTurn waits for the turn of a handshake. The error is ctx's.
+func waitTurn(ctx context.Context, turns *admission.Slots, who admission.Principal) error {
+	s, err := Wait(ctx, turns, who, func() {})
 	if err == nil {
 		time.AfterFunc(Handshake, s.Release)
 	}
-	t.turns = nil
-	return k, err
+	return err
 }
 
 // caller returns the principal of a connection before its peer is known. The group is "" without an IP address.
