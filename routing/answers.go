@@ -133,7 +133,7 @@ func (r *Router) candidatesReceived(id QueryID, p wire.PeerID, names wire.Answer
 	if a == nil || a.state == answered {
 		return
 	}
-	a.state = answered
+	a.state, a.late = answered, r.overdue(q, a)
 	q.spoken(a.peer, false)
 	q.conclude(r.now, a.reason, r.selfConfirmed(q, a, names.Records))
 	reason := &q.stats.Explain[a.reason]
@@ -147,8 +147,8 @@ func (r *Router) candidatesReceived(id QueryID, p wire.PeerID, names wire.Answer
 }
 
 // askFailed handles the end of a question for names, or of a forwarded search, without a further answer.
-func (r *Router) askFailed(id QueryID, p wire.PeerID) {
-	if q := r.open[id]; q != nil && r.noAnswer(q, p) {
+func (r *Router) askFailed(id QueryID, p wire.PeerID, here bool) {
+	if q := r.open[id]; q != nil && r.noAnswer(q, p, here) {
 		r.advance(q)
 	}
 }
@@ -162,7 +162,7 @@ func (r *Router) unresponsive(p wire.PeerID, gone bool) {
 		if q == nil { // the end of another query has ended it
 			continue
 		}
-		waited := r.noAnswer(q, p)
+		waited := r.noAnswer(q, p, false)
 		if i, ok := q.index[p]; ok && q.candidates[i].state == asking {
 			c := &q.candidates[i]
 			r.fail(q, c)

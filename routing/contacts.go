@@ -130,18 +130,19 @@ func (r *Router) askContacts(q *search) {
 	}
 }
 
-// askTime returns how long a query waits for a contact's answer: not at all if it failed to answer recently.
+// askTime returns how long a query waits for a contact's answer: not at all if it failed to answer recently, or is in
+// doubt.
 func (r *Router) askTime(p wire.PeerID) time.Duration {
-	if r.standing(p) >= suspect {
+	if r.standing(p) >= suspect || r.doubt(p) > 0 {
 		return 0
 	}
 	return r.cfg.AskTimeout
 }
 
 // impatient returns the time from which other contacts, of v's range too, are asked although v has not answered. ok is
-// false for children, and in All queries, which wait.
+// false for children, and for contacts of ranges in All queries, which wait.
 func (r *Router) impatient(q *search, v *referrer) (from time.Duration, ok bool) {
-	return v.since + contactPatience*r.cfg.HedgeAfter, q.Mode == wire.Any && !v.child
+	return v.since + contactPatience*r.cfg.HedgeAfter, !v.child && (q.Mode == wire.Any || v.contact.Role == region.Precise)
 }
 
 // overdue reports whether the time that impatient returns has come.

@@ -58,7 +58,7 @@ func (r *Router) expire(q *search) {
 	}
 	for i := range q.referrers {
 		if v := &q.referrers[i]; v.state == asking && r.now >= v.until {
-			r.unanswered(q, v)
+			r.unanswered(q, v, false)
 		}
 	}
 	if q.cover.wanted && r.now >= r.wantsUntil(q) {

@@ -28,6 +28,7 @@ type referrer struct {
 	heard        bool          // it has answered
 	judged       bool          // its answer proved right or wrong
 	denied       bool          // its answer proved wrong
+	late         bool          // its answer came after others were asked in its place
 	depth        int           // depth of the range that it answered for
 	names        []wire.PeerID // peers that it named
 
@@ -86,9 +87,12 @@ func (v *referrer) allSilent(least int) bool {
 	return !v.child && v.silent >= least && v.silent == v.given
 }
 
-// unanswered notes that a referrer did not answer. The messages set aside for a child stay spent, because nobody knows
-// how many of them were used.
-func (r *Router) unanswered(q *search, v *referrer) {
+// unanswered notes that a referrer did not answer. The failure counts against it, unless the question was not sent for
+// want of room here, or its answer was not waited for. The messages set aside for a child stay spent, because nobody knows how many of them were used.
+func (r *Router) unanswered(q *search, v *referrer, here bool) {
+	if !here && v.until > v.since {
+		r.noteFailure(v.peer, v.since, true, false)
+	}
 	v.state = failed
 	q.conclude(r.now, v.reason, Failed)
 	if v.child {
@@ -109,10 +113,10 @@ func (q *search) giveBack(messages int) {
 
 // noAnswer notes that a peer will not answer a query's question for names. It returns false if the query awaits no such
 // answer.
-func (r *Router) noAnswer(q *search, p wire.PeerID) bool {
+func (r *Router) noAnswer(q *search, p wire.PeerID, here bool) bool {
 	for i := range q.referrers {
 		if v := &q.referrers[i]; v.peer == p && v.state == asking {
-			r.unanswered(q, v)
+			r.unanswered(q, v, here)
 			return true
 		}
 	}

@@ -54,15 +54,15 @@ func (r *Router) proved(p wire.PeerID) bool {
 
 // judgeReferrers updates reputations at the end of a query. A peer that named a holder did well. A peer did badly if it
 // failed, if its names were given up, or if it named no holder although it should have: one in its range, or anywhere
-// if it claims to know the whole network precisely. Naming itself counts neither way. More precise peers are
-// asked before others, so being late is bad too.
+// if it claims to know the whole network precisely. Naming itself counts neither way. A peer all of whose names are
+// silent, and a more precise peer that is late, did worse: each search waits for them.
 func (r *Router) judgeReferrers(q *search) {
 	for i := range q.referrers {
 		v := &q.referrers[i]
 		switch {
 		case v.hits > 0:
 			r.weigh(v.peer, 1, 0)
-		case v.allSilent(r.cfg.Limits.Silent):
+		case v.allSilent(r.cfg.Limits.Silent), v.contact.Role == region.Precise && (v.late || v.state == asking && r.overdue(q, v)):
 			r.weigh(v.peer, 0, doubtFrom)
 		case v.child && v.misses > 0, !v.child && r.didBadly(q, v):
 			r.weigh(v.peer, 0, 1)
@@ -72,13 +72,7 @@ func (r *Router) judgeReferrers(q *search) {
 
 // didBadly reports whether a contact that named no holder gets a bad mark.
 func (r *Router) didBadly(q *search, v *referrer) bool {
-	switch {
-	case v.givenUp, v.state == failed, v.denied, q.boasted(v, r.cfg.Useless):
-		return true
-	case v.state == asking && r.overdue(q, v):
-		return v.contact.Role == region.Precise
-	}
-	return false
+	return v.givenUp || v.state == failed || v.denied || q.boasted(v, r.cfg.Useless)
 }
 
 // boasted reports whether a peer claims to expect at most falseMatches false matches, but named none of the holders

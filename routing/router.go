@@ -111,7 +111,7 @@ func (r *Router) answered(in event.Answered) {
 	case wire.Query:
 		switch a, ok := in.Answer.(wire.Answer); {
 		case !ok:
-			r.askFailed(id, from)
+			r.askFailed(id, from, in.Here)
 		case q.Kind == wire.Candidates:
 			r.candidatesReceived(id, from, a, in.Bytes)
 		default:

@@ -1,7 +1,9 @@
 package routing_test
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/space"
@@ -38,6 +40,42 @@ func TestSilentContactsTakeNoBudget(t *testing.T) {
 			}
 			for _, p := range down {
 				p.Down = false
+			}
+		}
+	}
+}
+
+// TestLateContactsAreForgotten: linked peers that claim to know all, and answer late or never, hold up a few searches
+// for all holders, or for a key that nobody holds. Then no search waits for their names.
+func TestLateContactsAreForgotten(t *testing.T) {
+	const searches, late = 8, 3800 * time.Millisecond
+	for _, c := range []struct {
+		name   string
+		slow   time.Duration // 0: no answer
+		mode   wire.Mode
+		from   int // first search that they do not hold up
+		within time.Duration
+	}{
+		{"silent, all holders", 0, wire.All, 1, 100 * time.Millisecond},
+		{"silent, no holder", 0, wire.Any, 1, time.Second},
+		{"late, all holders", late, wire.All, 6, 100 * time.Millisecond},
+		{"late, no holder", late, wire.Any, 6, late + time.Second}, // the search is forwarded to some of them
+	} {
+		net := routinglab.NewNet(1, routing.Config{})
+		asker, holder := net.Peer("a"), net.Peer("h")
+		holder.Holds["k"] = c.mode == wire.All
+		routinglab.Link(asker, holder)
+		asker.Knows["h"] = 0.001
+		for i := range 11 {
+			liar := net.Peer(wire.PeerID(fmt.Sprintf("liar%02d", i)))
+			liar.Mute, liar.Slow, liar.Boasts = c.slow == 0, c.slow, true
+			routinglab.Link(asker, liar)
+			asker.Knows[liar.ID] = 0.95
+		}
+		for i := range searches {
+			s := search(net, asker, routing.Query{ID: routing.QueryID(i + 1), Key: []byte("k"), Mode: c.mode})
+			if found := s.Found == 1; found != holder.Holds["k"] || i >= c.from && s.Elapsed > c.within {
+				t.Errorf("%s, search %d: found %d after %v", c.name, i, s.Found, s.Elapsed)
 			}
 		}
 	}

@@ -67,7 +67,7 @@ type Node struct {
 	Links  []wire.PeerID                 // sorted
 	Down   bool                          // can't be reached
 	Mute   bool                          // never answers
-	Slow   time.Duration                 // delay of its confirmations
+	Slow   time.Duration                 // delay of its answers
 	Blind  bool                          // no summary that it holds shows any key
 	Behind map[wire.PeerID]bool          // origins whose latest epoch, with all their keys, it does not know
 	Ages   map[wire.PeerID]time.Duration // age of its knowledge of linked peers
@@ -484,7 +484,7 @@ func (n *Node) answer(e event.Answer) {
 		return // asked by the script, which reads the trace
 	}
 	p := net.requests[e.Request]
-	net.at(net.RTT/2, func() {
+	net.at(net.RTT/2+n.Slow, func() {
 		a, served := e.Answer.(wire.Answer)
 		if !served {
 			net.Step(p.asker.ID, event.Answered{Ask: p.ask})
