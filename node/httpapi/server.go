@@ -242,19 +242,30 @@ func (a *api) limited(h handler) http.Handler {
 	}, a.answered(h))
 }
 
-// placed gives requests places, and limits a handler's time and the size of a request.
-func (a *api) placed(places *admission.Slots, most func(*http.Request) time.Duration, h http.Handler) http.Handler {
+// Placed serves requests while there are places for the requests of who asks, and answers others by full. A request's
+// context ends when its place goes to a group or an asker with fewer places.
+func Placed(places *admission.Slots, who func(*http.Request) admission.Principal, full http.HandlerFunc, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()
-		place := places.Take(Principal(r), cancel)
+		place := places.Take(who(r), cancel)
 		if place == nil {
-			a.refused.Inc()
-			writeError(w, http.StatusServiceUnavailable, errors.New("too many requests at once are served already"))
+			full(w, r)
 			return
 		}
 		defer place.Release()
-		limit := most(r)
+		h.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// placed gives requests places, and limits a handler's time and the size of a request.
+func (a *api) placed(places *admission.Slots, most func(*http.Request) time.Duration, h http.Handler) http.Handler {
+	full := func(w http.ResponseWriter, _ *http.Request) {
+		a.refused.Inc()
+		writeError(w, http.StatusServiceUnavailable, errors.New("too many requests at once are served already"))
+	}
+	return Placed(places, Principal, full, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, limit := r.Context(), most(r)
 		within, end := context.WithTimeout(ctx, limit)
 		defer end()
 		control := http.NewResponseController(w)
@@ -267,7 +278,7 @@ func (a *api) placed(places *admission.Slots, most func(*http.Request) time.Dura
 		r = r.WithContext(within)
 		r.Body = http.MaxBytesReader(w, r.Body, a.MaxBody)
 		h.ServeHTTP(w, r)
-	})
+	}))
 }
 
 // answered answers a handler's error. If the answer has begun, the error cuts it off, so that the client sees that it

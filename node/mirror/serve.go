@@ -15,6 +15,7 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/net/gostream"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/venn-p2p/venn/node/httpapi"
 	"github.com/venn-p2p/venn/node/internal/admit"
 	"github.com/venn-p2p/venn/overlay/admission"
 )
@@ -52,25 +53,19 @@ func (m *Mirror) servePeers() error {
 	return nil
 }
 
-// limited serves GET, HEAD and questions to a hub while there are places for the requests of who asks. A request's
-// context ends when its place goes to a group or an asker with fewer places.
+// limited serves GET, HEAD and questions to a hub while there are places for the requests of who asks.
 func limited(places *admission.Slots, who func(*http.Request) admission.Principal, serve http.HandlerFunc) http.HandlerFunc {
+	placed := httpapi.Placed(places, who, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, "mirror: too many requests at once", http.StatusServiceUnavailable)
+	}, serve)
 	return func(w http.ResponseWriter, r *http.Request) {
 		if m := r.Method; m != http.MethodGet && m != http.MethodHead && (m != http.MethodPost || !pathsInfo.MatchString(r.URL.EscapedPath())) {
 			w.Header().Set("Allow", "GET, HEAD")
 			http.Error(w, "mirror: only GET and HEAD", http.StatusMethodNotAllowed)
 			return
 		}
-		ctx, cancel := context.WithCancel(r.Context())
-		defer cancel()
-		place := places.Take(who(r), cancel)
-		if place == nil {
-			w.Header().Set("Retry-After", "1")
-			http.Error(w, "mirror: too many requests at once", http.StatusServiceUnavailable)
-			return
-		}
-		defer place.Release()
-		serve(w, r.WithContext(ctx))
+		placed.ServeHTTP(w, r)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 
 	"github.com/venn-p2p/venn/node/httpapi"
+	"github.com/venn-p2p/venn/overlay/admission"
 )
 
 // Source has the lines that the page shows: a Feed or a Recording.
@@ -56,14 +57,21 @@ var (
 
 // Handler serves the page and its source. It accepts requests of other web pages, too: wrap it in [httpapi.Guard].
 func Handler(c Config) http.Handler {
-	s := &server{Config: c, viewers: make(chan struct{}, maxViewers), asking: make(chan struct{}, maxAsking)}
+	s := &server{c, admission.NewSlots(maxAsking)}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /events", s.events)
+	mux.Handle("GET /events", placed(admission.NewSlots(maxViewers), "too many watch already", s.events))
 	mux.HandleFunc("GET /can", s.can)
 	mux.HandleFunc("POST /ask", s.ask)
 	mux.HandleFunc("POST /change", s.change)
 	mux.HandleFunc("GET /", file)
 	return secured(compressed(mux))
+}
+
+// placed serves requests while there are places for those of their client, and answers others with a text.
+func placed(places *admission.Slots, full string, serve http.HandlerFunc) http.Handler {
+	return httpapi.Placed(places, httpapi.Principal, func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, full, http.StatusServiceUnavailable)
+	}, serve)
 }
 
 // compressed compresses the answers to browsers on other machines, to which the line may be slow.
@@ -84,7 +92,7 @@ func compressed(h http.Handler) http.Handler {
 
 type server struct {
 	Config
-	viewers, asking chan struct{}
+	asking *admission.Slots
 }
 
 // secured tells browsers to run only this page's scripts, and not to show it in another page.
@@ -108,13 +116,6 @@ func (s *server) can(w http.ResponseWriter, _ *http.Request) {
 // events sends the source's lines as server-sent events, each with an array of lines, and an event "end" after the
 // last.
 func (s *server) events(w http.ResponseWriter, r *http.Request) {
-	select {
-	case s.viewers <- struct{}{}:
-		defer func() { <-s.viewers }()
-	default:
-		http.Error(w, "too many watch already", http.StatusServiceUnavailable)
-		return
-	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	control := http.NewResponseController(w)
@@ -188,21 +189,16 @@ func (s *server) act(w http.ResponseWriter, r *http.Request, can bool, do func(c
 		return
 	}
 	_ = control.SetReadDeadline(time.Time{})
-	select {
-	case s.asking <- struct{}{}:
-		defer func() { <-s.asking }()
-	default:
-		http.Error(w, "too much is asked at once", http.StatusServiceUnavailable)
-		return
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), askTime)
-	defer cancel()
-	v, err := do(ctx, a)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
-		return
-	}
-	answer(w, v)
+	placed(s.asking, "too much is asked at once", func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), askTime)
+		defer cancel()
+		v, err := do(ctx, a)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusUnprocessableEntity)
+			return
+		}
+		answer(w, v)
+	}).ServeHTTP(w, r)
 }
 
 func answer(w http.ResponseWriter, v any) {

@@ -350,3 +350,39 @@ func must[T any](v T, err error) T {
 	}
 	return v
 }
+
+// TestViewersShare: viewers at one address that take all places leave one to a viewer at another.
+func TestViewersShare(t *testing.T) {
+	h := Handler(Config{Source: waits{}})
+	view := func(address string) (status <-chan int) {
+		ended := make(chan int, 1)
+		r := httptest.NewRequestWithContext(t.Context(), "GET", "/events", nil)
+		r.RemoteAddr = address + ":1"
+		go func() {
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			ended <- w.Code
+		}()
+		return ended
+	}
+	for refused := false; !refused; {
+		select {
+		case code := <-view("10.0.0.1"):
+			refused = code == http.StatusServiceUnavailable
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+	select {
+	case code := <-view("10.9.0.1"):
+		t.Errorf("another address is answered %d, want that it watches", code)
+	case <-time.After(100 * time.Millisecond):
+	}
+}
+
+// waits is a source without lines that does not end.
+type waits struct{}
+
+func (waits) Follow(ctx context.Context, _ func([][]byte) error) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
