@@ -44,7 +44,15 @@ func Gossip() pubsub.Option { return mesh.Gossip() }
 
 // Muxer is libp2p's yamux for hosts of nodes: libp2p.Muxer(yamux.ID, node.Muxer). A peer that sends more than its
 // share, unasked, waits. Without this muxer, a node's memory and time are bounded only once a stream is served.
-var Muxer network.Multiplexer = admit.Muxer{Transport: yamux.DefaultTransport}
+var Muxer network.Multiplexer = admit.Muxer{Transport: transport()}
+
+// transport returns libp2p's yamux, with a queue of streams to accept as long as the streams that a peer may have open:
+// each takes memory for its window from the host's limit, which all peers share.
+func transport() *yamux.Transport {
+	t := *yamux.DefaultTransport
+	t.AcceptBacklog = peerStreams
+	return &t
+}
 
 // Guarded is an option of libp2p.New for the host of a node, as the daemon's is: libp2p.New(node.Guarded, …). The host
 // gets [Muxer], TLS and Noise, and a resource manager with libp2p's default limits and a node's own. Inbound connections

@@ -5,6 +5,7 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"net"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
+	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
 	manet "github.com/multiformats/go-multiaddr/net"
 
 	"github.com/venn-p2p/venn/node/internal/admit"
@@ -113,5 +115,51 @@ func TestHalfOpenConnections(t *testing.T) {
 		if (err == nil) != guarded {
 			t.Errorf("guarded: %t: %v", guarded, err)
 		}
+	}
+}
+
+// windows counts the memory that a connection takes from its host's limit, and how often it took some.
+type windows struct {
+	network.NullScope
+	all         *windows // that of the connection
+	times, most atomic.Int64
+	held        atomic.Int64
+}
+
+func (w *windows) BeginSpan() (network.ResourceScopeSpan, error) { return &windows{all: w}, nil }
+
+func (w *windows) ReserveMemory(bytes int, _ uint8) error {
+	w.held.Add(int64(bytes))
+	w.all.most.Store(max(w.all.most.Load(), w.all.held.Add(int64(bytes))))
+	w.all.times.Add(1)
+	return nil
+}
+
+func (w *windows) Done() { w.all.held.Add(-w.held.Load()) }
+
+// TestStreamsToAccept: a peer that opens streams faster than they are accepted takes no more of the host's memory than
+// the streams that it may have open, and one that is refused.
+func TestStreamsToAccept(t *testing.T) {
+	const opened = 256
+	near, far := net.Pipe()
+	w := &windows{}
+	here, err := Muxer.NewConn(near, true, w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = here.Close() }()
+	there, err := yamux.DefaultTransport.NewConn(far, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = there.Close() }()
+	for range opened {
+		if _, err := there.OpenStream(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "all streams have come", func() bool { return w.times.Load() == opened })
+	if most := w.most.Load() >> 18; most > peerStreams+1 {
+		t.Errorf("%d windows of 256 KiB, want %d at most", most, peerStreams+1)
 	}
 }
