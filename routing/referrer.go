@@ -88,7 +88,8 @@ func (v *referrer) allSilent(least int) bool {
 }
 
 // unanswered notes that a referrer did not answer. The failure counts against it, unless the question was not sent for
-// want of room here, or its answer was not waited for. The messages set aside for a child stay spent, because nobody knows how many of them were used.
+// want of room here, or its answer was not waited for. The messages set aside for a child stay spent, because nobody
+// knows how many of them were used.
 func (r *Router) unanswered(q *search, v *referrer, here bool) {
 	if !here && v.until > v.since {
 		r.noteFailure(v.peer, v.since, true, false)
