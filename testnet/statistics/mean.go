@@ -37,7 +37,7 @@ func MeanOf(values []float64) Mean {
 	squares := 0.0
 	for _, x := range values {
 		if !math.IsNaN(x) {
-			squares += (x - m.Value) * (x - m.Value)
+			squares += float64((x - m.Value) * (x - m.Value))
 		}
 	}
 	n := float64(m.N)
@@ -63,7 +63,7 @@ func Wilson(share float64, cases int) (low, high float64) {
 	const z = 1.959964
 	n := float64(cases)
 	middle := (share + z*z/(2*n)) / (1 + z*z/n)
-	half := z / (1 + z*z/n) * math.Sqrt(share*(1-share)/n+z*z/(4*n*n))
+	half := float64(z / (1 + z*z/n) * math.Sqrt(share*(1-share)/n+z*z/(4*n*n)))
 	return max(0, middle-half), min(1, middle+half)
 }
 
@@ -112,13 +112,14 @@ func student(freedom int) float64 {
 	}
 	const z = 1.959964
 	v := float64(freedom)
-	return z + (z*z*z+z)/(4*v) + (5*math.Pow(z, 5)+16*z*z*z+3*z)/(96*v*v) +
-		(3*math.Pow(z, 7)+19*math.Pow(z, 5)+17*z*z*z-15*z)/(384*v*v*v)
+	const z3, z5, z7 = z * z * z, z * z * z * z * z, z * z * z * z * z * z * z
+	return z + (z3+z)/(4*v) + (5*z5+16*z3+3*z)/(96*v*v) + (3*z7+19*z5+17*z3-15*z)/(384*v*v*v)
 }
 
 // Next returns the interval in which the mean of as many new trials would lie with 95 % confidence.
 func (m Mean) Next() (low, high float64) {
-	return m.Value - m.Half*math.Sqrt2, m.Value + m.Half*math.Sqrt2
+	half := float64(m.Half * math.Sqrt2)
+	return m.Value - half, m.Value + half
 }
 
 // String returns the mean with up to four decimals, fewer for larger numbers, and the half width with two digits.

@@ -18,7 +18,7 @@ func Slope(xs, ys []float64) (slope, half float64, ok bool) {
 	var squares, products, residues float64
 	each(func(x, y float64) {
 		dx := x - sumX/n
-		squares, products = squares+dx*dx, products+dx*(y-sumY/n)
+		squares, products = squares+float64(dx*dx), products+float64(dx*(y-sumY/n))
 	})
 	const apart = 1e-12 // in place of 0: equal logarithms may differ from their mean in the last bits
 	if n < 2 || squares < apart {
@@ -29,8 +29,8 @@ func Slope(xs, ys []float64) (slope, half float64, ok bool) {
 		return slope, math.NaN(), true
 	}
 	each(func(x, y float64) {
-		off := y - sumY/n - slope*(x-sumX/n)
-		residues += off * off
+		off := y - sumY/n - float64(slope*(x-sumX/n))
+		residues += float64(off * off)
 	})
 	return slope, student(int(n)-2) * math.Sqrt(residues/(n-2)/squares), true
 }
