@@ -44,11 +44,11 @@ func Gossip() pubsub.Option { return mesh.Gossip() }
 
 // Muxer is libp2p's yamux for hosts of nodes: libp2p.Muxer(yamux.ID, node.Muxer). A peer that sends more than its
 // share, unasked, waits. Without this muxer, a node's memory and time are bounded only once a stream is served.
-var Muxer network.Multiplexer = admit.Muxer{Transport: transport()}
+var Muxer network.Multiplexer = admit.Muxer{Transport: shortQueue()}
 
-// transport returns libp2p's yamux, with a queue of streams to accept as long as the streams that a peer may have open:
-// each takes memory for its window from the host's limit, which all peers share.
-func transport() *yamux.Transport {
+// shortQueue returns libp2p's yamux with a queue of streams to accept that is as long as the streams that a peer may have
+// open. Each waiting stream takes memory for its window from the host's limit, which all peers share.
+func shortQueue() *yamux.Transport {
 	t := *yamux.DefaultTransport
 	t.AcceptBacklog = peerStreams
 	return &t

@@ -21,7 +21,7 @@ type QueryOptions struct {
 	Others  bool          // look for others even if this node holds the key; else a query for one holder ends at once
 	Direct  bool          // nobody forwards the query; it takes a round trip less if nobody has the key
 	Private bool          // private keys, too, here and at peers that name this node; only if nobody but its owner sees the answer
-	Fresh   time.Duration // greatest age of knowledge that replaces a question; 0: 3 s, negative: always ask, as before a fetch from a holder
+	Fresh   time.Duration // greatest age of knowledge that replaces a question; 0: 3 s, negative: always ask
 	Budget  int           // most requests and answers; 0 or less: 128, or 640 with All, and 256 more for contacts
 	Timeout time.Duration // 0 or less: 10 s; at most the rest of the context's time, and 49 days
 }

@@ -44,7 +44,8 @@ func versionOf(escaped string) (mod module.Version, suffix string, ok bool) {
 	return mod, suffix, named && canonical && module.Check(mod.Path, mod.Version) == nil
 }
 
-// forEver is the time for which content that never changes is not asked for again.
+// forEver is the time for which content that never changes is not asked for again, nor a peer that failed. For a look, it
+// is the age up to which knowledge counts.
 const forEver = 365 * 24 * time.Hour
 
 // knownZip returns the hash of a module's zip, by the first of two small files that tells it. They never change, and are
