@@ -1,7 +1,8 @@
 // Package strategy is the frame in which ways of finding the holders of a key are compared. Each system or paper
 // that venn is compared with has a package of its own below it. So have venn itself and an oracle:
 //
-//	strategy            Strategy, Peer, Host, Message, Input: the interface between machine and host
+//	strategy            Strategy, Peer, Host, Message, Input: the interface between machine and host;
+//	                    Prober, Allowance, Visits: parts of machines
 //	  venn              the cores that nodes run
 //	  flooding          Gnutella 0.4
 //	  randomwalk        Lv et al. 2002
@@ -13,7 +14,7 @@
 //	  tracker           one process that knows all
 //	  swim              Das, Gupta, Motivala 2002, with exact lists
 //	  oracle            perfect knowledge of the holders
-//	  probe, upkeep, filters, visits    parts that several of them share
+//	  filters           Bloom filters, which several of them share
 //	strategies          the list of all
 //	sim, drive          their hosts: in virtual time, and on real hosts
 //

@@ -4,14 +4,13 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/strategy"
-	"github.com/venn-p2p/venn/testnet/strategy/upkeep"
 )
 
 // teller tells the neighbours, by a message T, which keys lie behind its peer, and holds the neighbours' messages.
 type teller[T strategy.Kinded] struct {
 	host      strategy.Host
 	walk      walk
-	allowance upkeep.Allowance
+	allowance strategy.Allowance
 	told      T                 // the last T told to neighbours
 	heard     map[strategy.ID]T // latest T of each neighbour
 	due       bool              // an update is planned
@@ -19,7 +18,7 @@ type teller[T strategy.Kinded] struct {
 
 func newTeller[T strategy.Kinded](h strategy.Host, w strategy.World, first T) teller[T] {
 	return teller[T]{
-		host: h, walk: newWalk(h, w), allowance: upkeep.Allowance{Rate: w.Params.Of(strategy.Upkeep)},
+		host: h, walk: newWalk(h, w), allowance: strategy.Allowance{Rate: w.Params.Of(strategy.Upkeep)},
 		told: first, heard: map[strategy.ID]T{},
 	}
 }

@@ -5,14 +5,13 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/strategy"
-	"github.com/venn-p2p/venn/testnet/strategy/visits"
 )
 
 // walk passes queries from peer to peer, to where filters match.
 type walk struct {
 	host strategy.Host
-	hops int                // most hops of a query
-	came visits.Visits[int] // number of peers that each query's walker had visited when it last came here
+	hops int                  // most hops of a query
+	came strategy.Visits[int] // number of peers that each query's walker had visited when it last came here
 }
 
 // walker is a query on its way from peer to peer.

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/strategy"
-	"github.com/venn-p2p/venn/testnet/strategy/probe"
 )
 
 // Strategy asks all linked peers for the key. It finds only keys that these hold, and has no upkeep but the links
@@ -16,13 +15,13 @@ var Strategy = strategy.Strategy{
 	Model: "want-have goes to all linked peers at once, each answers have or don't-have. Links are those of the topology: the sweep " +
 		"over degree has more of them. Left out: what follows, a DHT, blocks, sessions that remember who answered.",
 	Open: func(strategy.World) (strategy.Factory, error) {
-		return func(h strategy.Host) strategy.Peer { return &peer{h, probe.New(h)} }, nil
+		return func(h strategy.Host) strategy.Peer { return &peer{h, strategy.NewProber(h)} }, nil
 	},
 }
 
 type peer struct {
 	host   strategy.Host
-	prober probe.Prober
+	prober strategy.Prober
 }
 
 // Step implements [strategy.Peer].

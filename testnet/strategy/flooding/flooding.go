@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/strategy"
-	"github.com/venn-p2p/venn/testnet/strategy/visits"
 )
 
 // Strategy passes a query to all neighbours, and each passes it on to its own, until its time to live is over.
@@ -31,8 +30,8 @@ const (
 
 type peer struct {
 	host   strategy.Host
-	budget int                        // messages of a query; 0: no bound
-	seen   visits.Visits[strategy.ID] // the peer from which each query came; this peer for its own
+	budget int                          // messages of a query; 0: no bound
+	seen   strategy.Visits[strategy.ID] // the peer from which each query came; this peer for its own
 }
 
 type query struct {

@@ -10,8 +10,6 @@ import (
 
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/strategy"
-	"github.com/venn-p2p/venn/testnet/strategy/probe"
-	"github.com/venn-p2p/venn/testnet/strategy/upkeep"
 )
 
 // Strategy keeps a record of every provider of every key at the 20 peers nearest to the key, as the IPFS DHT does.
@@ -83,7 +81,7 @@ func open(w strategy.World, sweep bool) (strategy.Factory, error) {
 	slices.SortFunc(r.order, func(a, b strategy.ID) int { return cmp.Compare(place(a), place(b)) })
 	return func(h strategy.Host) strategy.Peer {
 		k := &peer{
-			run: r, host: h, prober: probe.New(h), allowance: upkeep.Allowance{Rate: w.Params.Of(strategy.Upkeep)},
+			run: r, host: h, prober: strategy.NewProber(h), allowance: strategy.Allowance{Rate: w.Params.Of(strategy.Upkeep)},
 			lookups: map[uint32]*lookup{}, queries: map[strategy.QueryID]uint32{}, records: &r.disks[h.Self()],
 		}
 		k.prober.Over = k.probed
@@ -94,8 +92,8 @@ func open(w strategy.World, sweep bool) (strategy.Factory, error) {
 type peer struct {
 	run       *run
 	host      strategy.Host
-	prober    probe.Prober
-	allowance upkeep.Allowance
+	prober    strategy.Prober
+	allowance strategy.Allowance
 
 	buckets [64][]strategy.ID // peers of the table, by the number of bits that their places share with our own
 	records *records

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/strategy"
-	"github.com/venn-p2p/venn/testnet/strategy/probe"
 )
 
 // Strategy asks a peer that is known to hold the key. No strategy finds a holder with fewer messages than this
@@ -17,7 +16,7 @@ var Strategy = strategy.Strategy{
 	Model:  "the nearest holder that is online is asked; for find-all, every holder. No upkeep.",
 	Open: func(w strategy.World) (strategy.Factory, error) {
 		return func(h strategy.Host) strategy.Peer {
-			return &peer{host: h, world: &w, prober: probe.New(h)}
+			return &peer{host: h, world: &w, prober: strategy.NewProber(h)}
 		}, nil
 	},
 }
@@ -25,7 +24,7 @@ var Strategy = strategy.Strategy{
 type peer struct {
 	host   strategy.Host
 	world  *strategy.World
-	prober probe.Prober
+	prober strategy.Prober
 }
 
 func (o *peer) Step(_ time.Duration, in strategy.Input) {

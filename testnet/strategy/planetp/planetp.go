@@ -10,8 +10,6 @@ import (
 	"github.com/venn-p2p/venn/summary/bloom"
 	"github.com/venn-p2p/venn/testnet/strategy"
 	"github.com/venn-p2p/venn/testnet/strategy/filters"
-	"github.com/venn-p2p/venn/testnet/strategy/probe"
-	"github.com/venn-p2p/venn/testnet/strategy/upkeep"
 )
 
 // Strategy gives every peer the whole filters of all peers, by gossip.
@@ -117,8 +115,8 @@ func (r *run) newPeer(h strategy.Host) strategy.Peer {
 	r.boots[self]++
 	r.filter(self)
 	p := &peer{
-		run: r, host: h, prober: probe.New(h), directory: make([]entry, r.world.Peers), every: base, asked: map[strategy.ID]*asked{},
-		allowance: upkeep.Allowance{Rate: r.world.Params.Of(strategy.Upkeep)},
+		run: r, host: h, prober: strategy.NewProber(h), directory: make([]entry, r.world.Peers), every: base, asked: map[strategy.ID]*asked{},
+		allowance: strategy.Allowance{Rate: r.world.Params.Of(strategy.Upkeep)},
 	}
 	if b := int(r.world.Params.Of(strategy.Budget)); b > 0 {
 		p.prober.Most = max(1, b/2) // each peer costs a question and an answer
@@ -131,8 +129,8 @@ func (r *run) newPeer(h strategy.Host) strategy.Peer {
 type peer struct {
 	run       *run
 	host      strategy.Host
-	prober    probe.Prober
-	allowance upkeep.Allowance
+	prober    strategy.Prober
+	allowance strategy.Allowance
 
 	directory []entry // entry of each peer, by its number
 	hot       int     // number of rumours that this peer still spreads

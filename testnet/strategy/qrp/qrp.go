@@ -9,8 +9,6 @@ import (
 	"github.com/venn-p2p/venn/summary/bloom"
 	"github.com/venn-p2p/venn/testnet/strategy"
 	"github.com/venn-p2p/venn/testnet/strategy/filters"
-	"github.com/venn-p2p/venn/testnet/strategy/upkeep"
-	"github.com/venn-p2p/venn/testnet/strategy/visits"
 )
 
 // Strategy is Gnutella's network of two tiers. Leaves send their ultrapeers tables of their keys. Ultrapeers send
@@ -76,7 +74,7 @@ func (r *run) newPeer(h strategy.Host) strategy.Peer {
 	own := filters.Empty(r.params)
 	filters.Fill(own, r.world.Collection(h.Self()))
 	return &peer{
-		run: r, host: h, ultra: r.listed(h.Self()), allowance: upkeep.Allowance{Rate: r.world.Params.Of(strategy.Upkeep)}, own: own, told: own,
+		run: r, host: h, ultra: r.listed(h.Self()), allowance: strategy.Allowance{Rate: r.world.Params.Of(strategy.Upkeep)}, own: own, told: own,
 		heard: map[strategy.ID]*bloom.Filter{}, asked: map[strategy.QueryID]*asked{},
 	}
 }
@@ -85,14 +83,14 @@ type peer struct {
 	run       *run
 	host      strategy.Host
 	ultra     bool
-	allowance upkeep.Allowance
+	allowance strategy.Allowance
 
 	own   *bloom.Filter
 	told  *bloom.Filter                 // the table sent to neighbours last
 	heard map[strategy.ID]*bloom.Filter // tables of the neighbours
 	due   time.Duration                 // when this peer's table is due to be rebuilt; 0: not due
 
-	seen  visits.Visits[struct{}]
+	seen  strategy.Visits[struct{}]
 	asked map[strategy.QueryID]*asked // own queries, if this peer is a leaf
 	open  []*search                   // dynamic queries that this ultrapeer runs
 }

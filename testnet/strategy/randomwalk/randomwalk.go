@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/strategy"
-	"github.com/venn-p2p/venn/testnet/strategy/visits"
 )
 
 // Strategy sends walkers out. Each goes from peer to peer at random until enough is found.
@@ -38,7 +37,7 @@ const (
 type peer struct {
 	host   strategy.Host
 	budget int
-	seen   visits.Visits[*passed]
+	seen   strategy.Visits[*passed]
 }
 
 // passed has what a peer remembers of a query whose walkers came by.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/strategy"
-	"github.com/venn-p2p/venn/testnet/strategy/probe"
 )
 
 // Strategy spreads the versions of lists on pings, and each peer fetches the lists. A query asks only holders.
@@ -59,7 +58,7 @@ type member struct {
 type peer struct {
 	run     *run
 	host    strategy.Host
-	prober  probe.Prober
+	prober  strategy.Prober
 	members []member
 	hot     []strategy.ID // members whose news this peer still spreads
 	rounds  int
@@ -98,7 +97,7 @@ func (wanted) Kind() string  { return "wanted" }
 func (lists) Kind() string   { return "lists" }
 
 func (r *run) newPeer(h strategy.Host) strategy.Peer {
-	p := &peer{run: r, host: h, prober: probe.New(h), members: make([]member, r.world.Peers)}
+	p := &peer{run: r, host: h, prober: strategy.NewProber(h), members: make([]member, r.world.Peers)}
 	p.prober.Gone = p.died
 	p.renew(false)
 	return p

@@ -7,7 +7,6 @@ import (
 
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/strategy"
-	"github.com/venn-p2p/venn/testnet/strategy/probe"
 )
 
 // Strategy tells peer 0, the tracker, all keys, and asks it for holders. A query costs a question to the tracker and
@@ -21,7 +20,7 @@ var Strategy = strategy.Strategy{
 	Open: func(w strategy.World) (strategy.Factory, error) {
 		r := &run{world: w, holders: map[summary.Fingerprint][]strategy.ID{}, keys: make([][]summary.Fingerprint, w.Peers)}
 		return func(h strategy.Host) strategy.Peer {
-			p := &peer{run: r, host: h, prober: probe.New(h)}
+			p := &peer{run: r, host: h, prober: strategy.NewProber(h)}
 			return p
 		}, nil
 	},
@@ -45,7 +44,7 @@ type run struct {
 type peer struct {
 	run    *run
 	host   strategy.Host
-	prober probe.Prober
+	prober strategy.Prober
 }
 
 type (

@@ -1,9 +1,6 @@
-// Package upkeep bounds the bytes that a peer sends for upkeep.
-package upkeep
+package strategy
 
-import (
-	"time"
-)
+import "time"
 
 // Allowance bounds the bytes a second that a peer sends for upkeep. It saves up at most ten seconds' worth. A
 // message may overdraw it; then the peer waits until that is made up for. The zero value sets no bound.

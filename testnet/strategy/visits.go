@@ -1,22 +1,17 @@
-// Package visits remembers queries that came by a peer.
-package visits
+package strategy
 
-import (
-	"time"
-
-	"github.com/venn-p2p/venn/testnet/strategy"
-)
+import "time"
 
 // Visits remembers a value for each query that came by a peer, for at least a minute. The zero value is empty.
 type Visits[V any] struct {
-	young, old map[strategy.QueryID]V
+	young, old map[QueryID]V
 	turn       time.Duration // when young last became old
 }
 
 const forgotten = time.Minute
 
 // Get returns the value of a query. For an unknown query it returns the zero value, and known is false.
-func (v *Visits[V]) Get(q strategy.QueryID) (visit V, known bool) {
+func (v *Visits[V]) Get(q QueryID) (visit V, known bool) {
 	if visit, known = v.young[q]; !known {
 		visit, known = v.old[q]
 	}
@@ -25,9 +20,9 @@ func (v *Visits[V]) Get(q strategy.QueryID) (visit V, known bool) {
 
 // Put sets the value of a query. If it last forgot values a minute ago or earlier, it now forgets all that were put
 // before then.
-func (v *Visits[V]) Put(now time.Duration, q strategy.QueryID, visit V) {
+func (v *Visits[V]) Put(now time.Duration, q QueryID, visit V) {
 	if v.young == nil || now-v.turn >= forgotten {
-		v.old, v.young, v.turn = v.young, map[strategy.QueryID]V{}, now
+		v.old, v.young, v.turn = v.young, map[QueryID]V{}, now
 	}
 	v.young[q] = visit
 }

@@ -1,16 +1,15 @@
-package visits_test
+package strategy_test
 
 import (
 	"testing"
 	"time"
 
 	"github.com/venn-p2p/venn/testnet/strategy"
-	"github.com/venn-p2p/venn/testnet/strategy/visits"
 )
 
 // A visit is remembered for a minute, and forgotten after two.
 func TestVisits(t *testing.T) {
-	var v visits.Visits[int]
+	var v strategy.Visits[int]
 	for i := range 600 {
 		now := time.Duration(i) * time.Second
 		v.Put(now, strategy.QueryID(i+1), i)

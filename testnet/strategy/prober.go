@@ -1,59 +1,54 @@
-// Package probe asks candidates whether they hold a key. Strategies that know candidates share it.
-package probe
+package strategy
 
-import (
-	"slices"
-
-	"github.com/venn-p2p/venn/testnet/strategy"
-)
+import "slices"
 
 // Prober asks peers whether they hold the key of its own peer's query, and answers other peers' questions. For one
 // holder it asks one candidate after the other, for all holders it asks all at once.
 type Prober struct {
-	host strategy.Host
-	open map[strategy.QueryID]*probing
+	host Host
+	open map[QueryID]*probing
 	Most int // largest number of peers that a query asks; 0: no bound
 	// Over is called when all candidates of a query have answered or failed. nil: the Prober calls Host.Done
 	// instead.
-	Over func(q strategy.Query, found bool)
+	Over func(q Query, found bool)
 	// Gone is called with a peer that could not be reached; nil: it is not called.
-	Gone func(strategy.ID)
+	Gone func(ID)
 }
 
 type probing struct {
-	query   strategy.Query
+	query   Query
 	asked   int
 	hops    int
-	rest    []strategy.ID // candidates that were not asked yet
-	waiting []strategy.ID // peers asked whose answer is awaited
+	rest    []ID // candidates that were not asked yet
+	waiting []ID // peers asked whose answer is awaited
 	found   bool
 }
 
 type (
 	// Ask asks a peer whether it holds a key.
-	Ask struct{ Key strategy.Key }
+	Ask struct{ Key Key }
 	// Answer answers an Ask.
 	Answer struct{ Has bool }
 )
 
 // Sizes of Ask and Answer, in bytes.
 const (
-	AskBytes    = strategy.Overhead + strategy.KeyBytes + 2
-	AnswerBytes = strategy.Overhead + 3
+	AskBytes    = Overhead + KeyBytes + 2
+	AnswerBytes = Overhead + 3
 )
 
-// New returns a Prober without queries.
-func New(h strategy.Host) Prober { return Prober{host: h, open: map[strategy.QueryID]*probing{}} }
+// NewProber returns a Prober without queries.
+func NewProber(h Host) Prober { return Prober{host: h, open: map[QueryID]*probing{}} }
 
 // Start begins a query: it asks the candidates in their order. hops is the number of hops over which the query
 // learned of them.
-func (p *Prober) Start(q strategy.Query, candidates []strategy.ID, hops int) {
+func (p *Prober) Start(q Query, candidates []ID, hops int) {
 	p.open[q.ID] = &probing{query: q, hops: hops, rest: candidates}
 	p.next(q.ID)
 }
 
 // More adds candidates to an open query. It returns false if the query is not open.
-func (p *Prober) More(q strategy.QueryID, candidates []strategy.ID, hops int) bool {
+func (p *Prober) More(q QueryID, candidates []ID, hops int) bool {
 	o, open := p.open[q]
 	if open {
 		o.rest, o.hops = append(o.rest, candidates...), hops
@@ -63,13 +58,13 @@ func (p *Prober) More(q strategy.QueryID, candidates []strategy.ID, hops int) bo
 }
 
 // Asking reports whether a query is open: it still waits for answers.
-func (p *Prober) Asking(q strategy.QueryID) bool { return p.open[q] != nil }
+func (p *Prober) Asking(q QueryID) bool { return p.open[q] != nil }
 
 // next asks the candidates that are due. If no answer is awaited, it ends the query.
-func (p *Prober) next(q strategy.QueryID) {
+func (p *Prober) next(q QueryID) {
 	o := p.open[q]
 	for len(o.rest) > 0 && (o.query.All || len(o.waiting) == 0 && !o.found) && (p.Most == 0 || o.asked < p.Most) {
-		p.host.Send(o.rest[0], strategy.Message{Body: Ask{o.query.Key}, Bytes: AskBytes, Query: q})
+		p.host.Send(o.rest[0], Message{Body: Ask{o.query.Key}, Bytes: AskBytes, Query: q})
 		o.waiting = append(o.waiting, o.rest[0])
 		o.rest = o.rest[1:]
 		o.asked++
@@ -86,19 +81,19 @@ func (p *Prober) next(q strategy.QueryID) {
 }
 
 // Step handles an input that is for the Prober. It returns false for other inputs.
-func (p *Prober) Step(in strategy.Input) bool {
+func (p *Prober) Step(in Input) bool {
 	switch in := in.(type) {
-	case strategy.Received:
+	case Received:
 		switch b := in.Message.Body.(type) {
 		case Ask:
 			has := p.host.Look(in.Message.Query, b.Key)
-			p.host.Send(in.From, strategy.Message{Body: Answer{has}, Bytes: AnswerBytes, Query: in.Message.Query})
+			p.host.Send(in.From, Message{Body: Answer{has}, Bytes: AnswerBytes, Query: in.Message.Query})
 			return true
 		case Answer:
 			p.answered(in.Message.Query, in.From, b.Has)
 			return true
 		}
-	case strategy.Failed:
+	case Failed:
 		switch in.Message.Body.(type) {
 		case Ask:
 			if p.Gone != nil {
@@ -114,7 +109,7 @@ func (p *Prober) Step(in strategy.Input) bool {
 }
 
 // answered handles a peer's first answer, or the failure to reach it.
-func (p *Prober) answered(q strategy.QueryID, from strategy.ID, has bool) {
+func (p *Prober) answered(q QueryID, from ID, has bool) {
 	o, open := p.open[q]
 	if !open {
 		return
