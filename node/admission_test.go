@@ -23,7 +23,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
-	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
 	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
 	ma "github.com/multiformats/go-multiaddr"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -36,16 +35,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary/bloom"
 )
-
-// limitedHost returns a host with a resource manager that has the node's service limits, as on a machine of so many GiB.
-func limitedHost(t *testing.T, gib int) host.Host {
-	t.Helper()
-	limits := rcmgr.DefaultLimits
-	libp2p.SetDefaultServiceLimits(&limits)
-	setServiceLimits(&limits)
-	m := must(rcmgr.NewResourceManager(rcmgr.NewFixedLimiter(limits.Scale(int64(gib)<<30, 4096*gib))))
-	return hostWith(t, libp2p.ResourceManager(m))
-}
 
 // hostIn returns a host in an address group of loopback.
 func hostIn(t *testing.T, group int) host.Host {

@@ -44,15 +44,7 @@ func Gossip() pubsub.Option { return mesh.Gossip() }
 
 // Muxer is libp2p's yamux for hosts of nodes: libp2p.Muxer(yamux.ID, node.Muxer). A peer that sends more than its
 // share, unasked, waits. Without this muxer, a node's memory and time are bounded only once a stream is served.
-var Muxer network.Multiplexer = admit.Muxer{Transport: shortQueue()}
-
-// shortQueue returns libp2p's yamux with a queue of streams to accept that is as long as the streams that a peer may have
-// open. Each waiting stream takes memory for its window from the host's limit, which all peers share.
-func shortQueue() *yamux.Transport {
-	t := *yamux.DefaultTransport
-	t.AcceptBacklog = peerStreams
-	return &t
-}
+var Muxer network.Multiplexer = admit.Muxer{Transport: yamux.DefaultTransport}
 
 // Guarded is an option of libp2p.New for the host of a node, as the daemon's is: libp2p.New(node.Guarded, …). The host
 // gets [Muxer], TLS and Noise, and a resource manager with libp2p's default limits and a node's own. Inbound connections
@@ -79,16 +71,16 @@ func Guarded(c *libp2p.Config) error {
 const peerStreams = 32
 
 // setServiceLimits puts the default limits of the node's streams into the configuration of a resource manager. They are
-// 512 streams and 64 MiB in all, 32 streams and 4 MiB with one peer. Streams and memory in all grow with the machine. A
-// peer opens at most 32 streams of all protocols, and the host has room for as many on each connection. So peers that
+// 512 streams in all, which grow with the machine, and 32 with one peer. They take no memory from the host's limit. A peer
+// opens at most 32 streams of all protocols, and the host has room for as many on each connection. So peers that
 // open streams and say nothing leave others their streams. There are twice as many inbound connections as libp2p's
 // limits allow, for half of them may have given way: see [admit.NewDoor]. All of them may be half-open at a time.
 func setServiceLimits(c *rcmgr.ScalingLimitConfig) {
 	c.AddServiceLimit(ServiceName,
-		rcmgr.BaseLimit{StreamsInbound: 320, StreamsOutbound: 256, Streams: 512, Memory: 64 << 20},
-		rcmgr.BaseLimitIncrease{StreamsInbound: 128, StreamsOutbound: 128, Streams: 256, Memory: 32 << 20})
+		rcmgr.BaseLimit{StreamsInbound: 320, StreamsOutbound: 256, Streams: 512},
+		rcmgr.BaseLimitIncrease{StreamsInbound: 128, StreamsOutbound: 128, Streams: 256})
 	c.AddServicePeerLimit(ServiceName,
-		rcmgr.BaseLimit{StreamsInbound: 16, StreamsOutbound: 16, Streams: 32, Memory: 4 << 20},
+		rcmgr.BaseLimit{StreamsInbound: 16, StreamsOutbound: 16, Streams: 32},
 		rcmgr.BaseLimitIncrease{})
 	c.PeerBaseLimit.StreamsInbound, c.PeerLimitIncrease.StreamsInbound = peerStreams, 0
 	base, more := &c.SystemBaseLimit, &c.SystemLimitIncrease

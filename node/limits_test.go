@@ -4,8 +4,8 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"fmt"
 	"net"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,6 +15,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
 	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
+	ma "github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
 
 	"github.com/venn-p2p/venn/node/internal/admit"
@@ -42,22 +43,73 @@ func TestServiceLimits(t *testing.T) {
 	eventually(t, "the refusal is counted", func() bool { return refusals(t, n)["resources"] > 0 })
 }
 
-// TestSilentStreams: eight peers that open as many streams as they can, and say nothing on them, leave some for another.
+// fewBytes returns a resource manager with a node's limits, and a limit of memory.
+func fewBytes(memory int64) network.ResourceManager {
+	limits := rcmgr.DefaultLimits
+	setServiceLimits(&limits)
+	few := rcmgr.PartialLimitConfig{System: rcmgr.ResourceLimits{Memory: rcmgr.LimitVal64(memory)}}
+	return must(rcmgr.NewResourceManager(rcmgr.NewFixedLimiter(few.Build(limits.Scale(1<<30, 4096)))))
+}
+
+// TestSilentStreams: peers that open as many streams as they can, and say nothing on them, leave links and strangers
+// theirs, whatever the host's limit of memory is.
 func TestSilentStreams(t *testing.T) {
-	n := nodeOn(t, limitedHost(t, 1))
-	for range 8 {
-		h := newHost(t)
-		dialTo(t, h, info(n))
-		for range 64 {
-			if _, err := h.Network().ConnsToPeer(n.host.ID())[0].NewStream(t.Context()); err != nil {
-				t.Fatal(err)
+	for _, c := range []struct {
+		peers, each int
+		memory      int64
+	}{{8, 64, 256 << 20}, {8, 64, 1 << 20}, {32, 300, 8 << 20}} {
+		n := nodeOn(t, hostWith(t, libp2p.ResourceManager(fewBytes(c.memory)), libp2p.Muxer(yamux.ID, Muxer)))
+		add(t, n, []byte("ours"))
+		link, stranger := newNode(t), newHost(t)
+		add(t, link, []byte("theirs"))
+		connect(t, link, n)
+		dialTo(t, stranger, info(n))
+		for i := range c.peers {
+			h := hostIn(t, i)
+			dialTo(t, h, info(n))
+			for range c.each {
+				if _, err := h.Network().ConnsToPeer(n.ID())[0].NewStream(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for range 10 {
+			if !askHave(t.Context(), stranger, n.ID(), []byte("ours")) {
+				t.Errorf("%+v: a stranger is not served", c)
+			}
+			if !askHave(t.Context(), link.host, n.ID(), []byte("ours")) || !askHave(t.Context(), n.host, link.ID(), []byte("theirs")) {
+				t.Errorf("%+v: a link fails", c)
 			}
 		}
 	}
-	r := &raw{t: t, h: newHost(t)}
-	dialTo(t, r.h, info(n))
-	if _, err := r.exchange(n, HaveID, frame([]byte{0x0a, 1, 'k'})); err != nil {
-		t.Error(err)
+}
+
+// TestWindows: strangers that open a stream each leave another peer its own, whatever the host's limit of memory is. With
+// libp2p's muxer alone, windows of 256 KiB take the limit, and the peer loses its connection.
+func TestWindows(t *testing.T) {
+	for _, muxer := range []network.Multiplexer{Muxer, yamux.DefaultTransport} {
+		m := fewBytes(4 << 20)
+		// opens reports whether a new peer may open a stream.
+		opens := func(i int) bool {
+			scope := must(m.OpenConnection(network.DirInbound, true, ma.StringCast(fmt.Sprintf("/ip4/1.2.%d.4/tcp/1", i))))
+			if err := scope.SetPeer(peer.ID(fmt.Sprint(i))); err != nil {
+				t.Fatal(err)
+			}
+			near, far := net.Pipe()
+			here, there := must(muxer.NewConn(near, true, scope.PeerScope())), must(yamux.DefaultTransport.NewConn(far, false, nil))
+			t.Cleanup(func() { _, _ = here.Close(), there.Close() })
+			if _, err := there.OpenStream(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			_, err := here.AcceptStream()
+			return err == nil
+		}
+		for i := range 20 {
+			opens(i)
+		}
+		if got, want := opens(20), muxer == Muxer; got != want {
+			t.Errorf("%T: another peer may open a stream: %t, want %t", muxer, got, want)
+		}
 	}
 }
 
@@ -115,51 +167,5 @@ func TestHalfOpenConnections(t *testing.T) {
 		if (err == nil) != guarded {
 			t.Errorf("guarded: %t: %v", guarded, err)
 		}
-	}
-}
-
-// windows counts the memory that a connection takes from its host's limit, and how often it took some.
-type windows struct {
-	network.NullScope
-	all         *windows // that of the connection
-	times, most atomic.Int64
-	held        atomic.Int64
-}
-
-func (w *windows) BeginSpan() (network.ResourceScopeSpan, error) { return &windows{all: w}, nil }
-
-func (w *windows) ReserveMemory(bytes int, _ uint8) error {
-	w.held.Add(int64(bytes))
-	w.all.most.Store(max(w.all.most.Load(), w.all.held.Add(int64(bytes))))
-	w.all.times.Add(1)
-	return nil
-}
-
-func (w *windows) Done() { w.all.held.Add(-w.held.Load()) }
-
-// TestStreamsToAccept: a peer that opens streams faster than they are accepted takes no more of the host's memory than
-// the streams that it may have open, and one that is refused.
-func TestStreamsToAccept(t *testing.T) {
-	const opened = 256
-	near, far := net.Pipe()
-	w := &windows{}
-	here, err := Muxer.NewConn(near, true, w)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = here.Close() }()
-	there, err := yamux.DefaultTransport.NewConn(far, false, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = there.Close() }()
-	for range opened {
-		if _, err := there.OpenStream(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	eventually(t, "all streams have come", func() bool { return w.times.Load() == opened })
-	if most := w.most.Load() >> 18; most > peerStreams+1 {
-		t.Errorf("%d windows of 256 KiB, want %d at most", most, peerStreams+1)
 	}
 }

@@ -16,6 +16,9 @@ import (
 // has asked for is free: the window of each stream that it opens. If the other end sends more than its share, the
 // connection is not read for a while. Yamux has windows for streams, but none for a connection. Without payment, frames
 // of streams that nobody reads, that are refused or that are not open would take memory and time as fast as they arrive.
+//
+// Windows take nothing from the host's limit of memory. A window is no memory before bytes come, and bytes are paid, which
+// shares them by networks and peers. The limit goes to whoever comes first.
 type Muxer struct{ *yamux.Transport }
 
 // Times without a byte after which an end pings. The end that has dialled pings first, and the other end only if no
@@ -27,7 +30,7 @@ const (
 )
 
 // NewConn begins a connection. Nobody pays for what it reads until [Table.Bill].
-func (m Muxer) NewConn(c net.Conn, isServer bool, scope network.PeerScope) (network.MuxedConn, error) {
+func (m Muxer) NewConn(c net.Conn, isServer bool, _ network.PeerScope) (network.MuxedConn, error) {
 	b, quiet := &billed{Conn: c}, *m.Transport
 	quiet.KeepAliveInterval, quiet.MeasureRTTInterval = pingTime, measureTime
 	if isServer {
@@ -35,7 +38,7 @@ func (m Muxer) NewConn(c net.Conn, isServer bool, scope network.PeerScope) (netw
 	}
 	b.read.took, b.read.body, b.wrote.took = b.came, b.body, b.asked
 	b.ctx, b.stop = context.WithCancel(context.Background())
-	muxed, err := quiet.NewConn(b, isServer, scope)
+	muxed, err := quiet.NewConn(b, isServer, nil)
 	if err != nil {
 		b.stop()
 		return nil, err

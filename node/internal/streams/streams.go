@@ -1,5 +1,5 @@
-// Package streams opens and serves the streams of a node's protocols. They carry framed messages under deadlines, and
-// reserve memory with libp2p's resource manager. Their bytes are counted.
+// Package streams opens and serves the streams of a node's protocols. They carry framed messages under deadlines. Their
+// bytes are counted. Places bound the memory of messages that come, by package admit.
 package streams
 
 import (
@@ -61,12 +61,11 @@ type Node struct {
 // Stream is a libp2p stream of a Node. It carries framed messages under deadlines, and its bytes are counted.
 type Stream struct {
 	network.Stream
-	Peer     peer.ID
-	n        *Node
-	id       protocol.ID
-	reserved int
-	ctx      context.Context // ends with the node, or when the stream must give way to another
-	unhook   func() bool
+	Peer   peer.ID
+	n      *Node
+	id     protocol.ID
+	ctx    context.Context // ends with the node, or when the stream must give way to another
+	unhook func() bool
 	// Called when an inbound stream begins to be in use; nil: not to be called, or called already
 	use      func() (unused func())
 	unused   func()
@@ -154,20 +153,11 @@ func (s *Stream) End(err error) {
 	s.unhook()
 	s.unused()
 	s.heard()
-	s.release()
 	if err != nil {
 		_ = s.Reset()
 		return
 	}
 	_ = s.Close()
-}
-
-// release gives back the memory reserved for messages.
-func (s *Stream) release() {
-	if s.reserved > 0 {
-		s.Scope().ReleaseMemory(s.reserved)
-		s.reserved = 0
-	}
 }
 
 // Read reads from the stream, counts the bytes, and waits until the peer has paid for them.
@@ -199,23 +189,12 @@ func (s *Stream) SendWithin(msg []byte, d time.Duration) error {
 	return wire.WriteFrame(s, msg)
 }
 
-// Receive reads one message of at most limit bytes, within d. It reserves the message's memory first, and gives back
-// that of the last message.
+// Receive reads one message of at most limit bytes, within d.
 func (s *Stream) Receive(limit int, d time.Duration) ([]byte, error) {
-	s.release()
 	if err := s.SetReadDeadline(time.Now().Add(d)); err != nil {
 		return nil, err
 	}
-	msg, err := wire.ReadFrame(s, limit, func(bytes int) error {
-		if err := s.takes(bytes); err != nil {
-			return err
-		}
-		if err := s.Scope().ReserveMemory(bytes, network.ReservationPriorityMedium); err != nil {
-			return err
-		}
-		s.reserved += bytes
-		return nil
-	})
+	msg, err := wire.ReadFrame(s, limit, s.takes)
 	if err == nil && s.use != nil {
 		s.unused, s.use = s.use(), nil
 	}
@@ -234,12 +213,8 @@ func (s *Stream) takes(bytes int) error {
 const readAhead = 1 << 10
 
 // Each calls take with each message of at most limit bytes, until the other end closes the stream. It waits for a
-// message without a time limit. It reserves memory for one message as long as it runs.
+// message without a time limit.
 func (s *Stream) Each(limit int, take func(msg []byte) error) error {
-	if err := s.Scope().ReserveMemory(limit, network.ReservationPriorityMedium); err != nil {
-		return err
-	}
-	s.reserved += limit
 	r := bufio.NewReaderSize(s, readAhead)
 	for {
 		msg, err := wire.ReadFrame(r, limit, s.takes)
