@@ -6,7 +6,7 @@
 //
 //  1. The key is advertised, as an intent: others that look for it find this mirror. Two mirrors, which all draw alike
 //     by the sum, tell at once who else has begun.
-//  2. The router names holders, which are asked which part they have. The first to answer are the nearest.
+//  2. Meanwhile the router names holders, which are asked which part they have. The first to answer are the nearest.
 //  3. Whole holders give ranges, up to four of them at once. When one falls silent, another brings the rest of its
 //     range. A mirror that is still fetching passes on what it has, and the rest as it comes. Of many that begin at
 //     once few ask the origin, and all but one stop asking it as soon as they know a mirror that can give the bytes.

@@ -136,13 +136,17 @@ func (f *flight) peerTurn(p *source, now time.Time) *span {
 // originTurn returns the range that the origin is to bring: the first one missing, if no peer brings any range and no
 // peer's answer is awaited. f.mu is held.
 func (f *flight) originTurn(p *source, now time.Time) *span {
-	in := func(p *source) bool { return !p.out }
-	nobody := f.alone || !slices.ContainsFunc(f.known, in) && !f.lookDue(now) && !now.Before(f.look.until)
-	if !nobody || len(f.parts) == 0 || f.taken() || now.Before(p.again) {
+	if !f.lost(now) || len(f.parts) == 0 || f.taken() || now.Before(p.again) {
 		return nil
 	}
 	f.origin = true
 	return f.parts[0]
+}
+
+// lost reports whether no peer's bytes or answer are awaited: then the origin is next. f.mu is held.
+func (f *flight) lost(now time.Time) bool {
+	in := func(p *source) bool { return !p.out }
+	return f.alone || !slices.ContainsFunc(f.known, in) && !f.lookDue(now) && !now.Before(f.look.until)
 }
 
 // next returns the range to be brought next, nil if there is none, and the best peer for it, nil if there is none now.

@@ -51,7 +51,7 @@ type flight struct {
 	pause time.Duration // wait between the end of the last look and the next look
 	alone bool          // peers are no longer asked
 	fatal error
-	under sync.WaitGroup // the search for peers, and what serves and watches sources
+	under sync.WaitGroup // the key's way to the router, the search for peers, and what serves and watches sources
 }
 
 // join returns the flight for content. If there is none, join begins one by the request want.origin, or returns nil
@@ -122,15 +122,15 @@ func (f *flight) run() {
 	})
 }
 
-// fill fetches the content into a file, checks its hash, and keeps it. It makes the file before it advertises the key: a
-// crash leaves no key without a file that tells of it. The error is errLied if what peers gave or said was wrong.
+// fill fetches the content into a file, checks its hash, and keeps it. The file is there before the key: a crash leaves no
+// key without a file. Peers are asked meanwhile. The error is errLied if what peers gave or said was wrong.
 func (f *flight) fill() error {
 	file, err := f.m.cache.create(f.sum)
 	if err != nil {
 		return err
 	}
 	f.news(func(time.Time) { f.file = file })
-	f.m.tell(f.m.cfg.Router.Advertise, f.sum)
+	f.under.Go(func() { f.m.tell(f.m.cfg.Router.Advertise, f.sum) })
 	if err = f.bring(); err == nil {
 		err = f.sum.check(file.f, f.size, f.running)
 	}

@@ -45,7 +45,7 @@ type state struct {
 	Busy   bool      `json:"busy,omitempty"`   // the mirror has no room for more transfers
 	Have   int64     `json:"have"`             // bytes from the beginning on that can be given at once
 	Size   int64     `json:"size"`             // bytes of the content; -1: not known yet
-	Origin bool      `json:"origin,omitempty"` // the mirror has asked the origin
+	Origin bool      `json:"origin,omitempty"` // the mirror has asked the origin, or does so next
 	Place  string    `json:"place,omitempty"`  // label of the sender's place
 	Others []peer.ID `json:"others,omitempty"` // peers that asked the sender for the content before, the last ones
 

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -98,6 +99,135 @@ func TestBegunAtOnce(t *testing.T) {
 		}
 		all = append(all, p)
 	}
+	acquainted(t, all)
+	o.before = func(http.ResponseWriter, *http.Request) bool { time.Sleep(50 * time.Millisecond); return false }
+	const contents = 24
+	for i := range uint64(contents) {
+		content := some(1000, i)
+		digest, _ := o.add(content)
+		allGet(t, all[:3], digest, content)
+	}
+	if n := o.count("GET " + blobs); n > contents {
+		t.Errorf("the origin was asked %d times for %d contents", n, contents)
+	}
+}
+
+// stepped is a router whose first calls about a content wait for the test. A look finds who has advertised it by then.
+type stepped struct {
+	view
+	mu    sync.Mutex
+	steps map[string]*steps // by key; calls about others do not wait
+}
+
+type steps struct{ advertise, look, looked chan struct{} }
+
+func (r *stepped) of(key []byte) *steps {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.steps[string(key)]
+}
+
+func (r *stepped) Advertise(ctx context.Context, keys ...[]byte) error {
+	if s := r.of(keys[0]); s != nil {
+		select {
+		case <-s.advertise:
+		case <-ctx.Done():
+		}
+	}
+	return r.view.Advertise(ctx, keys...)
+}
+
+func (r *stepped) Lookup(ctx context.Context, key []byte) iter.Seq[peer.AddrInfo] {
+	s := r.of(key)
+	select {
+	case <-s.look:
+	case <-ctx.Done():
+	}
+	found := r.view.Lookup(ctx, key)
+	select {
+	case <-s.looked:
+	default:
+		close(s.looked)
+	}
+	return found
+}
+
+// orders returns all orders of the steps of two mirrors in which each begins before it advertises and looks.
+func orders(done string) (all []string) {
+	if len(done) == 6 {
+		return []string{done}
+	}
+	for _, step := range "ABalbm" { // A and B begin, a and b advertise, l and m look
+		begin := strings.ContainsRune("AB", step) || strings.Contains(done, map[rune]string{'a': "A", 'l': "A", 'b': "B", 'm': "B"}[step])
+		if begin && !strings.ContainsRune(done, step) {
+			all = append(all, orders(done+string(step))...)
+		}
+	}
+	return all
+}
+
+// TestBegunTogether has two of four mirrors, linked to each other, fetch the same, and take the steps of their beginnings in
+// every order: a key may be advertised before the look, after it, or when the other has looked.
+func TestBegunTogether(t *testing.T) {
+	t.Parallel()
+	o, b := newRegistry(t), newBoard()
+	var all []peerOf
+	var routers []*stepped
+	long := testTimes
+	long.lookup, long.late, long.stuck = time.Minute, time.Minute, time.Minute
+	for range 4 {
+		p := b.start(t, Upstream{OCI: []string{o.URL}}, func(c *Config) {
+			routers = append(routers, &stepped{view: view{b, c.Host}, steps: make(map[string]*steps)})
+			c.Router, c.times = routers[len(routers)-1], long
+		})
+		for _, other := range all {
+			p.connect(t, other.cfg.Host)
+		}
+		all = append(all, p)
+	}
+	acquainted(t, all)
+	for i, order := range orders("") {
+		content := some(1000, uint64(i))
+		digest, sum := o.add(content)
+		for _, r := range routers[:2] {
+			r.mu.Lock()
+			r.steps[string(sum.Key())] = &steps{make(chan struct{}), make(chan struct{}), make(chan struct{})}
+			r.mu.Unlock()
+		}
+		var clients sync.WaitGroup
+		for _, step := range order {
+			who := strings.IndexRune("AaBb", step) / 2
+			if step == 'l' || step == 'm' {
+				who = int(step - 'l')
+			}
+			p, s := all[who], routers[who].of(sum.Key())
+			switch step {
+			case 'A', 'B':
+				clients.Go(func() { get(t, p.url+blobs+digest).is(t, content) })
+				until(t, "the drawn mirrors have answered", func() (yes bool) {
+					if f := p.join(sum, named{}); f != nil {
+						f.news(func(time.Time) { yes = !f.look.began.IsZero() && f.look.asked == 0 })
+						f.leave()
+					}
+					return yes
+				})
+			case 'a', 'b':
+				close(s.advertise)
+				until(t, "it is advertised", func() bool { return p.has(sum) })
+			default:
+				close(s.look)
+				<-s.looked
+			}
+		}
+		if clients.Wait(); o.count("GET "+blobs+digest) != 1 {
+			t.Errorf("%s: the origin was asked %d times", order, o.count("GET "+blobs+digest))
+		}
+	}
+}
+
+// acquainted waits until all mirrors know that all others are mirrors.
+func acquainted(t *testing.T, all []peerOf) {
+	t.Helper()
 	for _, p := range all {
 		until(t, "they know each other", func() bool {
 			known := map[peer.ID]bool{}
@@ -108,16 +238,6 @@ func TestBegunAtOnce(t *testing.T) {
 			}
 			return len(known) == len(all)
 		})
-	}
-	o.before = func(http.ResponseWriter, *http.Request) bool { time.Sleep(50 * time.Millisecond); return false }
-	const contents = 24
-	for i := range uint64(contents) {
-		content := some(1000, i)
-		digest, _ := o.add(content)
-		allGet(t, all[:3], digest, content)
-	}
-	if n := o.count("GET " + blobs); n > contents {
-		t.Errorf("the origin was asked %d times for %d contents", n, contents)
 	}
 }
 

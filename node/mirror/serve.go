@@ -118,7 +118,7 @@ func (m *Mirror) passOn(w http.ResponseWriter, r *http.Request, f *flight, here 
 	get := r.Method == http.MethodGet
 	f.mu.Lock()
 	takes := slices.ContainsFunc(f.parts, func(s *span) bool { return s.from != nil && s.from.ID != "" && !s.from.Whole })
-	here.Have, here.Size, here.Origin = f.ready(), f.size, f.origin
+	here.Have, here.Size, here.Origin = f.ready(), f.size, f.origin || f.lost(time.Now())
 	here.Busy = here.Busy || f.children >= maxChildren
 	below := here.below(there, takes)
 	if !below {
