@@ -16,7 +16,6 @@ import (
 	"github.com/venn-p2p/venn/testnet/results"
 	"github.com/venn-p2p/venn/testnet/results/report"
 	"github.com/venn-p2p/venn/testnet/scenario"
-	"github.com/venn-p2p/venn/testnet/scenarios"
 	"github.com/venn-p2p/venn/testnet/strategies"
 )
 
@@ -76,7 +75,7 @@ func listExperiments(_ context.Context, c *cli.Command) error {
 // experiments lists all experiments, and each scenario whose rows are trials. One entry stands for all other scenarios.
 func experiments() ([]experiment.Info, error) {
 	list := experiment.List()
-	all, err := scenarios.All()
+	all, err := scenario.All()
 	if err != nil {
 		return nil, err
 	}

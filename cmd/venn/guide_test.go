@@ -38,7 +38,7 @@ var guided = []struct {
 	{command: "venn testnet --scenario mine.toml --against-simulator"},
 	{command: "venn experiment run mine.toml --answers"},
 	{command: "venn experiment scenario explain --help"},
-	{command: "venn experiment run scenarios --write-answers testnet/scenarios", instead: "venn experiment run mine.toml --write-answers answers"},
+	{command: "venn experiment run scenarios --write-answers testnet/scenario/built", instead: "venn experiment run mine.toml --write-answers answers"},
 	{command: "venn experiment trace FILE", instead: "venn experiment run mine.toml --trials 1 --trace traces\nexec sh -c 'venn experiment trace traces/mine,venn,*.trace'"},
 	{command: "--trace DIR", skipped: "the command above has it"},
 	{command: "--queries-like RULE|FILE", instead: "venn experiment run routing --keys 20 --queries-like zipf" + small},

@@ -97,7 +97,6 @@ var layers = []layer{
 	{"testnet/results/report", []string{"testnet/statistics"}},
 	{"testnet/scenario", []string{"summary/...", "node/bounded", "testnet/statistics", "testnet/misdeed", "testnet/holdings", "testnet/link", "testnet/sim", "testnet/strategy", "testnet/workload"}},
 	{"testnet/results", []string{"testnet/page", "testnet/results/report", "testnet/scenario", "testnet/sim", "testnet/statistics"}},
-	{"testnet/scenarios", []string{"testnet/scenario"}},
 	{"testnet/drive", []string{"testnet/strategy", "testnet/strategy/links"}},
 	{"testnet/dht", []string{"testnet"}},
 	{"testnet/...", []string{"summary/...", "overlay/...", "routing/...", "node/...", "testnet/..."}},

@@ -16,25 +16,17 @@ import (
 	"github.com/venn-p2p/venn/testnet/page"
 	"github.com/venn-p2p/venn/testnet/results"
 	"github.com/venn-p2p/venn/testnet/scenario"
-	"github.com/venn-p2p/venn/testnet/scenarios"
 	"github.com/venn-p2p/venn/testnet/strategies"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
 
 // IsScenario reports whether an argument names a scenario: its file, or one that the program comes with.
-func IsScenario(name string) bool { return isFile(name) || slices.Contains(scenarios.Names(), name) }
+func IsScenario(name string) bool {
+	return scenario.IsFile(name) || slices.Contains(scenario.Names(), name)
+}
 
-func isFile(name string) bool { return strings.HasSuffix(name, ".toml") }
-
-// loadScenario reads a scenario from a file, or one that the program comes with.
+// loadScenario reads a scenario that an argument names.
 func loadScenario(name string) (*scenario.Scenario, error) {
-	if !isFile(name) {
-		s, err := scenarios.Load(name)
-		if err != nil {
-			return nil, UsageError{fmt.Errorf("%w, or name a file that ends in .toml", err)}
-		}
-		return s, nil
-	}
 	s, err := scenario.Load(name)
 	if err != nil {
 		return nil, UsageError{err}
@@ -75,7 +67,7 @@ func Scenario(own ...strategy.Strategy) *cli.Command {
 }
 
 func listScenarios(_ context.Context, c *cli.Command) error {
-	all, err := scenarios.All()
+	all, err := scenario.All()
 	if err != nil {
 		return err
 	}
@@ -99,7 +91,7 @@ func listScenarios(_ context.Context, c *cli.Command) error {
 }
 
 func showScenario(_ context.Context, c *cli.Command) error {
-	text, err := scenarios.Text(strings.TrimSuffix(c.Args().First(), ".toml"))
+	text, err := scenario.TextOf(strings.TrimSuffix(c.Args().First(), ".toml"))
 	if err != nil {
 		return UsageError{err}
 	}
@@ -184,7 +176,7 @@ func explainScenario(_ context.Context, c *cli.Command) error {
 func Scenarios(names []string, change func(*scenario.Scenario) (*scenario.Scenario, error)) (out []*scenario.Scenario, err error) {
 	every := len(names) == 1 && names[0] == results.Scenarios
 	if every {
-		names = scenarios.Names()
+		names = scenario.Names()
 	}
 	for _, n := range names {
 		s, err := loadScenario(n)

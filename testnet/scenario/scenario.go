@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -64,7 +63,7 @@ type Scenario struct {
 
 	sweeps []Setting // sweeps in the order of the file
 	source source
-	files  fs.FS // nil: the machine's file system
+	built  bool // the program comes with it, and with the files that it names
 }
 
 // Collections set the keys that each peer holds.
@@ -182,26 +181,37 @@ func (d *Duration) UnmarshalText(text []byte) error {
 
 func (d Duration) String() string { return time.Duration(d).String() }
 
-// Load reads a scenario from a file and checks it. Errors match ErrScenario or are the file system's.
-func Load(path string) (*Scenario, error) {
-	b, err := bounded.ReadFile(path)
+// IsFile reports whether a name is that of a scenario's file. Other names are of scenarios that the program comes with.
+func IsFile(name string) bool { return strings.HasSuffix(name, ".toml") }
+
+// Load reads a scenario of a name, see IsFile, and checks it. Errors match ErrScenario or ErrUnknown, or are the file
+// system's.
+func Load(name string) (*Scenario, error) {
+	if !IsFile(name) {
+		text, err := TextOf(name)
+		if err != nil {
+			return nil, fmt.Errorf("%w, or name a file that ends in .toml", err)
+		}
+		return parse(true, name+".toml", text)
+	}
+	b, err := bounded.ReadFile(name)
 	if errors.Is(err, bounded.ErrTooLong) {
 		err = fmt.Errorf("%w: %w", ErrScenario, err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return Parse(path, string(b))
+	return Parse(name, string(b))
 }
 
 // Parse loads a scenario from the text of a file.
-func Parse(path, text string) (*Scenario, error) { return ParseIn(nil, path, text) }
+func Parse(path, text string) (*Scenario, error) { return parse(false, path, text) }
 
-// ParseIn loads a scenario from the text of the file at path. files has the files that the scenario names; nil: the
-// machine's.
-func ParseIn(files fs.FS, path, text string) (*Scenario, error) {
+// parse loads a scenario from the text of the file at path. built means that the program comes with it, and with the
+// files that it names.
+func parse(built bool, path, text string) (*Scenario, error) {
 	s := &Scenario{
-		Name: strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), Folder: filepath.Dir(path), source: source{path, text}, files: files,
+		Name: strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), Folder: filepath.Dir(path), source: source{path, text}, built: built,
 	}
 	meta, err := toml.Decode(text, s)
 	if err != nil {
@@ -320,8 +330,8 @@ func (s *Scenario) End() time.Duration { return time.Duration(s.Warmup + s.Askin
 
 // open opens a file that the scenario names.
 func (s *Scenario) open(name string) (io.ReadCloser, error) {
-	if s.files != nil && !filepath.IsAbs(name) {
-		return s.files.Open(name)
+	if s.built && !filepath.IsAbs(name) {
+		return builtIn.Open("built/" + name)
 	}
 	return os.Open(s.Path(name))
 }
@@ -332,7 +342,7 @@ func (s *Scenario) Files() (paths []string) {
 		paths = append(paths, s.Path(d))
 	}
 	for _, name := range []string{s.Latency.Matrix, s.Queries.Log, s.Sessions.Log, s.Links.File} {
-		if name != "" && (s.files == nil || filepath.IsAbs(name)) {
+		if name != "" && (!s.built || filepath.IsAbs(name)) {
 			paths = append(paths, s.Path(name))
 		}
 	}

@@ -87,7 +87,7 @@ func (s *Scenario) encoded(all map[string]any, name string, sweeps []Setting) (*
 		text.Truncate(line)
 		text.WriteString(k.Key + list)
 	}
-	out, err := ParseIn(s.files, s.source.path, text.String())
+	out, err := parse(s.built, s.source.path, text.String())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -1,17 +1,17 @@
-package scenarios_test
+package scenario_test
 
 import (
 	"errors"
 	"strings"
 	"testing"
 
-	"github.com/venn-p2p/venn/testnet/scenarios"
+	"github.com/venn-p2p/venn/testnet/scenario"
 )
 
 // All scenarios are good, ask something, and can be explained, at each point of their sweeps. Points of 10,000 peers are
 // checked, but not drawn: that would take minutes.
-func TestAll(t *testing.T) {
-	all, err := scenarios.All()
+func TestBuilt(t *testing.T) {
+	all, err := scenario.All()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestAll(t *testing.T) {
 			}
 		}
 	}
-	if _, err := scenarios.Load("nothing"); !errors.Is(err, scenarios.ErrUnknown) {
+	if _, err := scenario.Load("nothing"); !errors.Is(err, scenario.ErrUnknown) {
 		t.Error(err)
 	}
 }
