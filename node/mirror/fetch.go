@@ -20,7 +20,7 @@ type times struct {
 	slow   time.Duration // time without bytes, or with a trickle only, after which a peer that has more is given up
 	stuck  time.Duration // time after which whoever sends nothing, or takes nothing, is given up: source, client or asker
 	gather time.Duration // pause after a small read, so that the small pieces of a slow line become one
-	busy   time.Duration // longest sum of waits for a peer without room, or for an origin that breaks off
+	busy   time.Duration // longest sum of waits for a peer without room, for an origin that breaks off, or that all peers waste
 }
 
 var defaultTimes = times{
@@ -145,8 +145,7 @@ func (f *flight) originTurn(p *source, now time.Time) *span {
 
 // lost reports whether no peer's bytes or answer are awaited: then the origin is next. f.mu is held.
 func (f *flight) lost(now time.Time) bool {
-	in := func(p *source) bool { return !p.out }
-	return f.alone || !slices.ContainsFunc(f.known, in) && !f.lookDue(now) && !now.Before(f.look.until)
+	return f.shut() || !slices.ContainsFunc(f.known, func(p *source) bool { return !p.out }) && !f.lookDue(now) && !now.Before(f.look.until)
 }
 
 // next returns the range to be brought next, nil if there is none, and the best peer for it, nil if there is none now.
@@ -160,7 +159,7 @@ func (f *flight) next(now time.Time) (*source, *span) {
 		waits := s.from != nil && s.from.ID != "" && !s.from.Whole
 		for _, p := range f.known {
 			has := p.Whole || s == f.parts[0] && !waits && (s.from == nil || p.Have > f.there)
-			if has && !p.out && p.stop == nil && !now.Before(p.again) && !f.alone && (f.taken() || !now.Before(f.look.near)) {
+			if has && !p.out && p.stop == nil && !now.Before(p.again) && !f.shut() && (f.taken() || !now.Before(f.look.near)) {
 				return p, s
 			}
 		}
@@ -180,6 +179,9 @@ func (f *flight) wanting(s *span, now time.Time) bool {
 	}
 	return s.from.idle(now) >= f.m.times.silent
 }
+
+// shut reports whether no peer is asked: peers have wasted as much time as a client waits for one, or more. f.mu is held.
+func (f *flight) shut() bool { return f.alone || f.wasted > f.m.times.busy }
 
 // taken reports whether a source brings a range now. f.mu is held.
 func (f *flight) taken() bool {
@@ -260,6 +262,7 @@ func (f *flight) fail(p *source, err error) {
 		if errors.As(err, new(*originError)) || errors.Is(err, errSize) || f.there == 0 || !f.later(p) {
 			f.fatal = err
 		}
+		f.wasted = 0 // peers have another chance
 	case errors.Is(err, errBusy) && f.later(p):
 		return
 	default:
@@ -272,7 +275,7 @@ func (f *flight) fail(p *source, err error) {
 		if behind {
 			return
 		}
-		f.pause = 0
+		f.pause, f.wasted = 0, f.wasted+p.idle(time.Now())
 		f.m.metrics.failures.WithLabelValues(kind(err).reason).Inc()
 	}
 	f.tally.Tried = append(f.tally.Tried, what+": "+err.Error())

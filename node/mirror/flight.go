@@ -46,12 +46,13 @@ type flight struct {
 	err      error         // result of a flight that is over
 	tally    httpapi.Fetch // bytes from peers and the origin, and failures on the way
 
-	known []*source     // peers that were named, the best first
-	look  *look         // last look for holders
-	pause time.Duration // wait between the end of the last look and the next look
-	alone bool          // peers are no longer asked
-	fatal error
-	under sync.WaitGroup // the key's way to the router, the search for peers, and what serves and watches sources
+	known  []*source     // peers that were named, the best first
+	look   *look         // last look for holders
+	pause  time.Duration // wait between the end of the last look and the next look
+	alone  bool          // peers are no longer asked
+	wasted time.Duration // time in which transfers that failed brought nothing, less that in which bytes came since
+	fatal  error
+	under  sync.WaitGroup // the key's way to the router, the search for peers, and what serves and watches sources
 }
 
 // join returns the flight for content. If there is none, join begins one by the request want.origin, or returns nil
@@ -173,6 +174,10 @@ func (f *flight) write(p *source, s *span, b []byte) (complete bool, err error) 
 			f.there += n
 		}
 		if s.begin += n; s.begin-p.mark >= trickle {
+			if f.wasted > 0 {
+				f.wasted = max(0, f.wasted-p.idle(time.Now()))
+				f.turn.Broadcast()
+			}
 			p.moved, p.mark, p.waited = time.Now(), s.begin, 0
 		}
 		*tally += n

@@ -419,6 +419,43 @@ func TestLyingPeers(t *testing.T) {
 	}
 }
 
+// TestWastedTimeAddsUp has several peers give all bytes but the last, or some more each time, and then nothing. All together
+// are waited for as long as one of them.
+func TestWastedTimeAddsUp(t *testing.T) {
+	t.Parallel()
+	content := some(300_000, 6)
+	for name, more := range map[string]int{"all but the last": len(content) - 1, "some more": 2 * trickle} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o, b := newRegistry(t), newBoard()
+			digest, sum := o.add(content)
+			var asked atomic.Int32
+			for range 8 {
+				b.liar(t, sum, func(w http.ResponseWriter, r *http.Request) {
+					claims(w, len(content))
+					if r.Method == http.MethodHead {
+						return
+					}
+					asked.Add(1)
+					var first int
+					_, _ = fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-", &first)
+					w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", first, len(content)-1, len(content)))
+					w.WriteHeader(http.StatusPartialContent)
+					_, _ = w.Write(content[first:min(first+more, len(content)-1)])
+					_ = http.NewResponseController(w).Flush()
+					<-r.Context().Done()
+				})
+			}
+			p := b.start(t, Upstream{OCI: []string{o.URL}})
+			p.times.busy = time.Second
+			get(t, p.url+blobs+digest).is(t, content)
+			if n, most := asked.Load(), int32(p.times.busy/p.times.silent)+2; n > most {
+				t.Errorf("silent peers were asked %d times, want at most %d", n, most)
+			}
+		})
+	}
+}
+
 // TestSmallLies has a peer give wrong bytes of content that nobody gets before its hash is right: the client notices
 // nothing.
 func TestSmallLies(t *testing.T) {

@@ -54,10 +54,7 @@ func (m *Mirror) recall(name string) (r record, ok bool) {
 	}
 	defer func() { _ = f.Close() }()
 	err := json.NewDecoder(io.LimitReader(f, maxRecord)).Decode(&r)
-	if err == nil {
-		_, err = ParseSum(string(r.Sum))
-	}
-	return r, err == nil && r.Name == name
+	return r, err == nil && form.MatchString(string(r.Sum)) && r.Name == name
 }
 
 // remember writes a record to the cache, and logs a failure. A crash leaves the old record or the new one.

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -80,10 +81,7 @@ func (m *Mirror) newTransport(streams int) *http.Transport {
 			ctx, cancel := context.WithTimeout(ctx, m.times.late)
 			defer cancel()
 			name, _, _ := strings.Cut(addr, ":")
-			p, err := peer.Decode(name)
-			if err != nil {
-				return nil, err
-			}
+			p, _ := peer.Decode(name) // ask wrote it
 			c, err := gostream.Dial(ctx, m.cfg.Host, p, m.protocol())
 			if err != nil {
 				return nil, err
@@ -114,14 +112,11 @@ func (f *flight) ask(ctx context.Context, p peer.ID, s *span, had func()) (*http
 		had()
 	}
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { had() }})
-	req, err := http.NewRequestWithContext(ctx, method, "http://"+p.String()+"/"+string(f.sum), nil)
-	if err != nil {
-		return nil, state{}, err
-	}
+	u := &url.URL{Scheme: "http", Host: p.String(), Path: "/" + string(f.sum)}
+	req := (&http.Request{Method: method, URL: u, Header: http.Header{"User-Agent": {""}}}).WithContext(ctx)
 	f.mu.Lock()
 	state{Have: f.there, Origin: f.origin}.write(req.Header)
 	f.mu.Unlock()
-	req.Header.Set("User-Agent", "")
 	if s != nil {
 		req.Header.Set("Range", s.header())
 	}
@@ -184,7 +179,7 @@ type look struct {
 func (f *flight) lookDue(now time.Time) bool {
 	l := f.look
 	looked := func(s *span) bool { return s.from != nil && s.from.ID != "" && l.began.After(s.from.moved) }
-	return !f.alone && !l.ended.IsZero() && now.Sub(l.ended) >= f.pause && !slices.ContainsFunc(f.parts, looked)
+	return !f.shut() && !l.ended.IsZero() && now.Sub(l.ended) >= f.pause && !slices.ContainsFunc(f.parts, looked)
 }
 
 // seek looks for holders while a range needs a source and no known peer can bring it. The pause between looks doubles
