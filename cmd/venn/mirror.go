@@ -53,12 +53,13 @@ to peers    %s
 	if len(m.Recent) == 0 {
 		return nil
 	}
-	return tableOf(w, "ENDED|FROM PEERS|FROM ORIGIN|TOOK|CONTENT|WENT WRONG", m.Recent, func(f httpapi.Fetch) []any {
-		why := strings.Join(f.Tried, "; ")
+	return tableOf(w, "ENDED|FROM PEERS|FROM ORIGIN|TOOK|CONTENT AND WHAT WENT WRONG", m.Recent, func(f httpapi.Fetch) []any {
+		why := f.Tried
 		if f.Error != "" {
-			why = "failed: " + f.Error
+			why = []string{"failed: " + f.Error}
 		}
-		return []any{f.Ended.Local().Format(time.TimeOnly), mebibytes(f.FromPeers), mebibytes(f.FromOrigin), fmt.Sprintf("%.0f ms", f.Took), f.Name, why}
+		what := strings.Join(append([]string{f.Name}, why...), "; ") // as one: names are long, and few need room for more
+		return []any{f.Ended.Local().Format(time.TimeOnly), mebibytes(f.FromPeers), mebibytes(f.FromOrigin), fmt.Sprintf("%.0f ms", f.Took), what}
 	})
 }
 
