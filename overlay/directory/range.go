@@ -166,9 +166,9 @@ func (d *Directory) Average() (memory, wire float64, n int) {
 }
 
 // FirstBytes returns the bytes, in memory and on the wire, of an origin whose signed header, record and first part have
-// the given sizes.
+// the given sizes. A prefix takes entryMemory beside its parts, as an entry does.
 func FirstBytes(signed, first int) (memory, wire float64) {
-	return float64(entryMemory + signed + decoded*first), float64(signed + first)
+	return float64(2*entryMemory + signed + decoded*first), float64(signed + first)
 }
 
 // decoded is the approximate number of bytes in memory, index included, that an encoded byte of a summary takes.
