@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"crypto/ed25519"
 	"math/rand/v2"
 	"testing"
 )
@@ -47,10 +48,22 @@ func worstShape(n int) Shape {
 	return s
 }
 
-// BenchmarkWorstHeader plans for the header of 1 KiB that takes longest.
+// BenchmarkWorstHeader plans for the header of 1 KiB that takes longest, beside the check of its signature.
 func BenchmarkWorstHeader(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		must(NewPlan(1<<16, worstShape(1<<16)))
-	}
+	b.Run("plan", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			must(NewPlan(1<<16, worstShape(1<<16)))
+		}
+	})
+	b.Run("signature", func(b *testing.B) {
+		key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+		header := make([]byte, 1024)
+		signature := ed25519.Sign(key, header)
+		for b.Loop() {
+			if !ed25519.Verify(key.Public().(ed25519.PublicKey), header, signature) {
+				b.Fatal("refused")
+			}
+		}
+	})
 }
