@@ -13,7 +13,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/pnet"
 	"github.com/libp2p/go-libp2p/p2p/net/conngater"
 	"github.com/libp2p/go-libp2p/p2p/net/connmgr"
-	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/venn-p2p/venn/cmd/venn/repo"
@@ -60,9 +59,6 @@ func (d *daemon) openHost(context.Context) error {
 		libp2p.DisableMetrics(), node.Guarded, libp2p.ConnectionManager(connections),
 		libp2p.UserAgent("venn/" + d.opts.Version), libp2p.EnableAutoNATv2(),
 		libp2p.ConnectionGater(quiet{gater}),
-	}
-	if d.clients != nil {
-		opts = append(opts, libp2p.SwarmOpts(swarm.WithDialRanker(nearByTCP)))
 	}
 	d.interfaces = interfaces.New()
 	more, err := d.reachability()

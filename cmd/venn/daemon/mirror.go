@@ -7,11 +7,6 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/libp2p/go-libp2p/core/network"
-	"github.com/libp2p/go-libp2p/p2p/net/swarm"
-	ma "github.com/multiformats/go-multiaddr"
-	manet "github.com/multiformats/go-multiaddr/net"
-
 	"github.com/venn-p2p/venn/node/httpapi"
 	"github.com/venn-p2p/venn/node/mirror"
 )
@@ -53,23 +48,6 @@ func (d *daemon) mirrorFront() http.Handler {
 		}
 		front.ServeHTTP(w, r)
 	})
-}
-
-// nearByTCP ranks addresses as libp2p does, but private ones with TCP come first: a byte over QUIC takes 1.7 to 2.1
-// times as much of a processor, and a mirror moves many.
-func nearByTCP(addrs []ma.Multiaddr) []network.AddrDelay {
-	ranked := swarm.DefaultDialRanker(addrs)
-	for i, a := range ranked {
-		if !manet.IsPrivateAddr(a.Addr) {
-			continue
-		}
-		if _, err := a.Addr.ValueForProtocol(ma.P_TCP); err == nil {
-			ranked[i].Delay = 0
-		} else {
-			ranked[i].Delay += swarm.PrivateTCPDelay
-		}
-	}
-	return ranked
 }
 
 // addKeys adds keys for a client of the API. The mirror no longer claims them.

@@ -18,12 +18,12 @@ import (
 	"github.com/venn-p2p/venn/overlay/admission"
 )
 
-// Security returns an option of libp2p.New for the host of the door: libp2p's TLS and Noise, except that inbound
+// Security returns an option of libp2p.New for the host of the door: libp2p's Noise and TLS, except that inbound
 // handshakes take turns, one for each processor, of the time of a [Handshake]. Otherwise the node's own work waits behind
 // all handshakes that begin within an instant. Who has sent nothing yet has no turn, so half-open connections delay
 // nobody. By QUIC, who opens a connection has sent something: it takes its turn at the door.
 func (d *Door) Security() libp2p.Option {
-	return libp2p.ChainOptions(libp2p.Security(libp2ptls.ID, inTurn(d.turns, libp2ptls.New)), libp2p.Security(noise.ID, inTurn(d.turns, noise.New)))
+	return libp2p.ChainOptions(libp2p.Security(noise.ID, inTurn(d.turns, noise.New)), libp2p.Security(libp2ptls.ID, inTurn(d.turns, libp2ptls.New)))
 }
 
 // inTurn returns a constructor of a security transport whose inbound handshakes take turns.

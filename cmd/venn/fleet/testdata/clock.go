@@ -5,7 +5,7 @@ import "syscall"
 // .ci/fleet adds this file to package time, and a call of wall to Now. The monotonic clock of a program built so stays
 // right. Its wall clock jumps every 30 s if VENN_CLOCK has a seed above 0, and is then wrong by twenty minutes at most.
 // It is ahead by the seconds in VENN_AHEAD, too. Certificates of libp2p's TLS begin an hour before they are made, so
-// peers whose clocks differ by more do not connect.
+// peers whose clocks differ by more do not connect by QUIC.
 
 var clockSeed, clockAhead = clockNumber("VENN_CLOCK"), int64(clockNumber("VENN_AHEAD"))
 
