@@ -12,6 +12,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
+	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -26,15 +27,40 @@ type crossing struct {
 }
 
 func (h crossing) Connect(ctx context.Context, info peer.AddrInfo) error {
-	net := h.Network().(*swarm.Swarm)
-	if net.Connectedness(info.ID) == network.Connected || h.next.Add(-1) < 0 {
-		return h.Host.Connect(ctx, info)
+	if err := h.cross(info.ID, info.Addrs); err != nil {
+		return err
+	}
+	return h.Host.Connect(ctx, info)
+}
+
+// Network returns the host's network, whose dials cross, too.
+func (h crossing) Network() network.Network {
+	return crossingNetwork{h.Host.Network().(*swarm.Swarm), h}
+}
+
+type crossingNetwork struct {
+	*swarm.Swarm
+	of crossing
+}
+
+func (n crossingNetwork) DialPeer(ctx context.Context, p peer.ID) (network.Conn, error) {
+	if err := n.of.cross(p, nil); err != nil {
+		return nil, err
+	}
+	return n.Swarm.DialPeer(ctx, p)
+}
+
+// cross returns the error of a dial that crosses; nil: this one does not.
+func (h crossing) cross(p peer.ID, addrs []ma.Multiaddr) error {
+	net := h.Host.Network().(*swarm.Swarm)
+	if net.Connectedness(p) == network.Connected || h.next.Add(-1) < 0 {
+		return nil
 	}
 	h.crossed.Add(1)
-	for _, a := range append(info.Addrs, h.Peerstore().Addrs(info.ID)...) {
-		net.Backoff().AddBackoff(info.ID, a)
+	for _, a := range append(addrs, h.Peerstore().Addrs(p)...) {
+		net.Backoff().AddBackoff(p, a)
 	}
-	return fmt.Errorf("failed to dial: %w", &swarm.DialError{Peer: info.ID, Cause: swarm.ErrAllDialsFailed, DialErrors: []swarm.TransportError{
+	return fmt.Errorf("failed to dial: %w", &swarm.DialError{Peer: p, Cause: swarm.ErrAllDialsFailed, DialErrors: []swarm.TransportError{
 		{Cause: errors.New("failed to negotiate security protocol: error reading handshake message: noise: message is too short")},
 	}})
 }

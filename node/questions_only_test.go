@@ -5,8 +5,11 @@ import (
 	"testing"
 
 	"github.com/libp2p/go-libp2p/core/event"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/libp2p/go-libp2p/p2p/protocol/identify"
 
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -67,4 +70,24 @@ func streamsOfPubsub(n *Node, p peer.ID) (count int) {
 		}
 	}
 	return count
+}
+
+// TestQuestionsDoNotWait: a question goes out before identify has said what the peer speaks.
+func TestQuestionsDoNotWait(t *testing.T) {
+	t.Parallel()
+	n, other := newNode(t), newNode(t)
+	add(t, other, []byte("k"))
+	asked := make(chan struct{})
+	defer close(asked)
+	for _, h := range []host.Host{n.host, other.host} {
+		h.SetStreamHandler(identify.ID, func(s network.Stream) { <-asked; _ = s.Reset() })
+	}
+	record := stranger{other.key, other.ID()}.record(t, 1, other.host.Addrs()...)
+	has, _, err := n.have(t.Context(), record, wire.HaveRequest{Keys: [][]byte{[]byte("k")}}, forQuery)
+	if err != nil || !slices.Equal(has, []bool{true}) {
+		t.Errorf("%v, %v", has, err)
+	}
+	if known, err := n.host.Peerstore().GetProtocols(other.ID()); err != nil || len(known) > 0 {
+		t.Errorf("what the peer speaks is known: %v, %v", known, err)
+	}
 }

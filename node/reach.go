@@ -12,6 +12,7 @@ import (
 	libp2p "github.com/libp2p/go-libp2p/core/event"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/peerstore"
 	"github.com/libp2p/go-libp2p/core/protocol"
 	"github.com/libp2p/go-libp2p/p2p/host/eventbus"
 	ma "github.com/multiformats/go-multiaddr"
@@ -220,7 +221,7 @@ func (n *Node) dial(ctx context.Context, info peer.AddrInfo, e errand) error {
 		}
 		if n.links.Dial(info.ID, e.questionsOnly, n.now()) {
 			quiet := time.AfterFunc(usualPatience, func() { n.unresponsive(info.ID) })
-			err := n.connectHost(network.WithAllowLimitedConn(ctx, ServiceName), info)
+			err := n.connectHost(network.WithAllowLimitedConn(ctx, ServiceName), info, e)
 			quiet.Stop()
 			if errors.Is(err, context.DeadlineExceeded) {
 				for _, a := range info.Addrs {
@@ -246,10 +247,14 @@ func (n *Node) dial(ctx context.Context, info peer.AddrInfo, e errand) error {
 	}
 }
 
-// connectHost connects the host. If the other end dials at the same moment, both dials fail. Then one end dials again
-// at once, and the other end only after a short time.
-func (n *Node) connectHost(ctx context.Context, info peer.AddrInfo) error {
-	err := n.host.Connect(ctx, info)
+// connectHost connects the host. If the other end dials at the same moment, both dials fail. Then one end dials again at
+// once, and the other end only after a short time.
+func (n *Node) connectHost(ctx context.Context, info peer.AddrInfo, e errand) error {
+	connect := n.host.Connect
+	if e.questionsOnly {
+		connect = n.connectSoon
+	}
+	err := connect(ctx, info)
 	if !links.Crossed(err) {
 		return err
 	}
@@ -257,7 +262,15 @@ func (n *Node) connectHost(ctx context.Context, info peer.AddrInfo) error {
 		return err
 	}
 	links.Forgive(n.host, info.ID)
-	return n.host.Connect(ctx, info)
+	return connect(ctx, info)
+}
+
+// connectSoon connects the host, and does not wait until the peer has said by identify what it speaks: a question needs
+// not know, and identify takes a round trip.
+func (n *Node) connectSoon(ctx context.Context, info peer.AddrInfo) error {
+	n.host.Peerstore().AddAddrs(info.ID, info.Addrs, peerstore.TempAddrTTL)
+	_, err := n.host.Network().DialPeer(ctx, info.ID)
+	return err
 }
 
 // dialed is the result of an event.Connect.

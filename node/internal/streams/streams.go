@@ -119,7 +119,8 @@ func (n *Node) wrap(ctx context.Context, s network.Stream, id protocol.ID, inbou
 	return w, nil
 }
 
-// Open opens a stream to a peer on an existing connection, by the newest version of a protocol that both ends speak.
+// Open opens a stream to a peer on an existing connection, by the newest version of a protocol that both ends speak. If
+// the peer speaks none, Open or the first read returns an error.
 // End must follow.
 func (n *Node) Open(ctx context.Context, p peer.ID, id protocol.ID) (*Stream, error) {
 	if !n.MayAsk(p) {
@@ -130,7 +131,7 @@ func (n *Node) Open(ctx context.Context, p peer.ID, id protocol.ID) (*Stream, er
 	}
 	ctx, cancel := context.WithTimeout(network.WithNoDial(ctx, "venn dials by certified addresses"), OpenTime)
 	defer cancel()
-	s, err := n.Host.NewStream(ctx, p, n.Versions(id)...)
+	s, err := n.open(ctx, p, id)
 	if err != nil {
 		return nil, fmt.Errorf("streams: open %s to %s: %w", id, p, err)
 	}
