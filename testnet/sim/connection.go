@@ -21,13 +21,14 @@ const (
 	// default.
 	keptConnections = 96
 
-	// roundTrips of a handshake: each takes two latencies.
+	// roundTrips of a handshake: each takes two latencies. One is TCP's, one Noise's.
 	roundTrips = 2
 )
 
 // HandshakeBytes is the number of bytes that each end of a new connection sends until it is ready: for transport
-// security, the choice of protocols, and libp2p's identify. It was measured between hosts on TCP (package drive).
-const HandshakeBytes = 2800
+// security, the choice of protocols, and libp2p's identify. It was measured between hosts of nodes, which use Noise on TCP
+// (package drive).
+const HandshakeBytes = 1200
 
 // linkTo returns the connection of the link to a peer; nil: there is no link.
 func (n *node) linkTo(p strategy.ID) *connection {

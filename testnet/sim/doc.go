@@ -16,7 +16,7 @@
 //     the latency, at least 200 ms. Packets sent after it on the same connection wait for it, as on TCP.
 //   - The model leaves out congestion control: a line is full whenever something waits for it. It also leaves out
 //     NAT, acknowledgements, and the load of retransmissions on the line. See [Model].
-//   - A peer without a connection to the receiver connects first: two round trips and 2,800 bytes from each end, before
+//   - A peer without a connection to the receiver connects first: two round trips and 1,200 bytes from each end, before
 //     any message leaves. Such a connection is no link. A peer keeps 96 of them, and then closes the one idle for the
 //     longest.
 //   - A peer that leaves closes its connections, and messages that still wait for its line are never sent. A peer

@@ -1,0 +1,17 @@
+// Package heap sets how far the heap of a run grows between collections.
+package heap
+
+import (
+	"os"
+	"runtime/debug"
+)
+
+// Grow lets the heap grow by a percentage of the live memory, until the function that it returns is called. The
+// environment's GOGC wins: then neither does anything.
+func Grow(percent int) (back func()) {
+	if os.Getenv("GOGC") != "" {
+		return func() {}
+	}
+	before := debug.SetGCPercent(percent)
+	return func() { debug.SetGCPercent(before) }
+}
