@@ -2,7 +2,9 @@
 package repo
 
 import (
+	"bytes"
 	"context"
+	"crypto/ed25519"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -212,10 +214,17 @@ func ReadIdentity(name string) (crypto.PrivKey, error) {
 		return nil, fmt.Errorf("%w: %w", ErrIdentity, err)
 	}
 	key, err := crypto.UnmarshalPrivateKey(b)
-	if err != nil {
+	if err != nil || !whole(key) {
 		return nil, fmt.Errorf("%w: %s holds %w", ErrIdentity, name, errNoKey)
 	}
 	return key, nil
+}
+
+// whole reports whether the public key that an Ed25519 key holds is its own: libp2p does not check that. Keys of other
+// types hold none.
+func whole(key crypto.PrivKey) bool {
+	raw, err := key.Raw()
+	return key.Type() != crypto.Ed25519 || err == nil && bytes.Equal(raw, ed25519.NewKeyFromSeed(raw[:ed25519.SeedSize]))
 }
 
 // SwarmKey reads the file swarm.key of the repository, the key of a private network. It returns nil if there is none.

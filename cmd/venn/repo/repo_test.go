@@ -1,6 +1,7 @@
 package repo
 
 import (
+	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -48,6 +49,22 @@ func TestInit(t *testing.T) {
 	}
 	if _, err := Open(t.TempDir()); !errors.Is(err, ErrNone) {
 		t.Errorf("an empty folder: %v", err)
+	}
+}
+
+// TestBrokenIdentity: with any bit of its file changed, there is no identity, rather than another one or one that cannot
+// sign.
+func TestBrokenIdentity(t *testing.T) {
+	r := newRepo(t)
+	name := r.path(identityFile)
+	whole := must(os.ReadFile(name))
+	for i := range 8 * len(whole) {
+		broken := bytes.Clone(whole)
+		broken[i/8] ^= 1 << (i % 8)
+		noErr(t, os.WriteFile(name, broken, 0o600))
+		if _, err := r.Identity(); !errors.Is(err, errNoKey) {
+			t.Errorf("bit %d of byte %d: %v", i%8, i/8, err)
+		}
 	}
 }
 
