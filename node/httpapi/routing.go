@@ -44,7 +44,7 @@ func (d delegated) FindProviders(ctx context.Context, c cid.Cid, limit int) (ite
 }
 
 // atOnce is the most holders that are asked at the same time which peers serve their content.
-const atOnce = 16
+const atOnce = 64
 
 // look sends to found the peers that serve each holder's content, as the answers arrive: a holder that does not answer
 // delays no other. If own is set, this node holds the key, and is the first holder. At the end look closes found.

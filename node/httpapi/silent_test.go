@@ -17,7 +17,7 @@ import (
 func TestSilentHolders(t *testing.T) {
 	here := newNode(t)
 	var nodes []*node.Node
-	for range 5 {
+	for range 20 {
 		n := newNode(t)
 		add(t, n, someCID)
 		if err := here.Connect(t.Context(), *host.InfoFromHost(n.Host())); err != nil {

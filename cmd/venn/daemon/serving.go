@@ -28,8 +28,8 @@ const servingID protocol.ID = "/venn/serving/1.0.0"
 const (
 	maxServing  = 8 << 10          // most bytes of an answer
 	maxServers  = 8                // most peers in an answer
-	servingTime = 5 * time.Second  // longest time of a question and its answer
-	servingKept = 30 * time.Second // time for which a peer's answer is kept
+	servingTime = time.Second      // longest time of a question and its answer
+	servingKept = 30 * time.Second // time for which a peer's answer is kept, or that it gave none
 	servingOwn  = time.Second      // time for which the daemon's own answer is kept, because files are read for it
 	servingMost = 1024             // most answers kept
 )
@@ -108,11 +108,7 @@ func (s *serving) handle(stream network.Stream) {
 		return
 	}
 	_ = stream.SetDeadline(time.Now().Add(servingTime))
-	text, err := s.says(context.Background(), s.host.ID())
-	if err == nil {
-		_, err = io.WriteString(stream, text)
-	}
-	if err != nil {
+	if _, err := io.WriteString(stream, s.says(context.Background(), s.host.ID())); err != nil {
 		_ = stream.Reset()
 		return
 	}
@@ -122,32 +118,29 @@ func (s *serving) handle(stream network.Stream) {
 // servers returns the peers that serve holder's content: by default, holder itself. A peer may name any others, so
 // its answer is worth no more than a provider record in a DHT. The caller must check the content.
 func (s *serving) servers(ctx context.Context, holder peer.AddrInfo) []peer.AddrInfo {
-	text, err := s.says(ctx, holder.ID)
-	if err != nil {
-		return []peer.AddrInfo{holder}
-	}
-	by, err := parseServers(text)
+	by, err := parseServers(s.says(ctx, holder.ID))
 	if err != nil || len(by) == 0 {
 		return []peer.AddrInfo{holder}
 	}
 	return by
 }
 
-// says returns the answer of a peer, or the daemon's own. It asks a peer only if no answer is kept.
-func (s *serving) says(ctx context.Context, p peer.ID) (text string, err error) {
+// says returns the answer of a peer, or the daemon's own. It asks a peer only if nothing is kept of it. A peer that does
+// not answer counts as serving its content itself, and is not waited for again for a while.
+func (s *serving) says(ctx context.Context, p peer.ID) string {
 	if a, ok := s.kept.Get(p); ok && time.Now().Before(a.until) {
-		return a.text, nil
+		return a.text
 	}
-	life := servingOwn
+	text, life := "", servingKept
 	if p == s.host.ID() {
-		text = strings.Join(s.own(), "\n")
-	} else if text, err = s.ask(ctx, p); err != nil {
-		return "", err
-	} else {
-		life = servingKept
+		text, life = strings.Join(s.own(), "\n"), servingOwn
+	} else if said, err := s.ask(ctx, p); err == nil {
+		text = said
+	} else if ctx.Err() != nil {
+		return "" // whoever asks has gone, the peer may be about to answer
 	}
 	s.kept.Add(p, answer{text, time.Now().Add(life)})
-	return text, nil
+	return text
 }
 
 func (s *serving) ask(ctx context.Context, p peer.ID) (string, error) {

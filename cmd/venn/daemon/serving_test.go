@@ -10,6 +10,7 @@ import (
 
 	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/cmd/venn/repo"
@@ -41,7 +42,7 @@ func TestServing(t *testing.T) {
 	})
 	read.Store(0)
 	for range 100 {
-		must(server.says(t.Context(), b.ID()))
+		server.says(t.Context(), b.ID())
 	}
 	if n := read.Load(); n > 10 {
 		t.Errorf("files are read for %d of 100 answers", n)
@@ -50,6 +51,23 @@ func TestServing(t *testing.T) {
 		if got := asker.servers(t.Context(), peer.AddrInfo{ID: p}); len(got) != 1 || got[0].ID != p {
 			t.Errorf("the content of %v is served by %v", p, got)
 		}
+	}
+}
+
+// TestSilentServing: a peer that does not say who serves its content is waited for once, and not by every lookup.
+func TestSilentServing(t *testing.T) {
+	a, b := newHost(t), newHost(t)
+	asker := newServing(a, func() []string { return nil })
+	var asked atomic.Int32
+	b.SetStreamHandler(servingID, func(network.Stream) { asked.Add(1) })
+	connect(t, a, b)
+	for range 3 {
+		if got := asker.servers(t.Context(), peer.AddrInfo{ID: b.ID()}); len(got) != 1 || got[0].ID != b.ID() {
+			t.Errorf("its content is served by %v", got)
+		}
+	}
+	if n := asked.Load(); n > 1 {
+		t.Errorf("it was waited for %d times", n)
 	}
 }
 
