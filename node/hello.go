@@ -174,7 +174,7 @@ func (l *loop) gotHello(h gotHello) {
 	if !h.hello.New { // the peer's link is older: our first hello will be New, so that the peer begins again, too
 		answers = 0
 	}
-	if l.linkIn(answers, h.from, false, false) {
+	if l.linkIn(answers, h.from, false, false) == nil {
 		l.links[h.from].session = h.hello.Session
 		l.greeted(h.from)
 		l.step(event.HelloReceived{Peer: wire.PeerID(h.from), Hello: h.hello})
@@ -214,7 +214,7 @@ func (n *Node) serveHello(s *streams.Stream, h wire.Hello) error {
 		return n.in.Request(s.Context(), got)
 	}
 	linked := n.links.Linked(s.Peer)
-	if !n.take(s.Peer) {
+	if n.admit(s.Peer, false) != nil {
 		return n.refuseHello(s, h)
 	}
 	n.verifyOutside(h.Records...)
@@ -228,25 +228,19 @@ func (n *Node) serveHello(s *streams.Stream, h wire.Hello) error {
 // groupOf returns the address group of a peer that this node has a connection with.
 func (n *Node) groupOf(p peer.ID) string { return admit.Principal(n.host.Network(), p).Group }
 
-// take makes room for a link that a peer begins, and reports whether there is any. The loop makes the link.
-func (n *Node) take(p peer.ID) bool { return n.admit(p, false, n.in.LinkDropped) }
-
-// admit makes room for a link with a peer, and reports whether there is any. There is none for peers that are barred, or
-// of another network, and always some if this node wanted the link. If the link of another peer gives way, admit calls
-// end with that peer, and tells the peer.
-func (n *Node) admit(p peer.ID, wanted bool, end func(peer.ID)) bool {
+// admit makes room for a link with a peer, or returns errFull. There is none for peers that are barred, or of another
+// network. wanted means that this node asked for the link. The loop makes the link.
+func (n *Node) admit(p peer.ID, wanted bool) error {
 	if n.barred(p) || n.ofOtherNetwork(p) {
-		return false
+		return fmt.Errorf("%w: %s", streams.ErrFiltered, p)
 	}
-	instead, ok := n.links.Link(p, n.groupOf(p), wanted, n.now())
-	if instead != "" {
-		end(instead)
-		n.part(instead)
-	}
+	evict, ok := n.links.Link(p, n.groupOf(p), wanted, n.now())
+	n.letGo(evict)
 	if !ok {
 		n.counters.Drop("links")
+		return errFull
 	}
-	return ok
+	return nil
 }
 
 // part tells a peer that its link has given way to another. Else the peer would count on it until its next hello.

@@ -233,10 +233,13 @@ func (l *loop) stateChanged(p peer.ID, s inbox.PeerState) {
 			l.endLink(p, core.LinkLost{Peer: wire.PeerID(p)})
 		}
 	case !l.n.links.Linked(p): // it reconnected before the end was noted, which took the new link out of the table
-		l.n.admit(p, true, l.unlink)
+		if l.n.admit(p, false) != nil {
+			l.unlink(p)
+			l.n.part(p)
+		}
 	}
 	if s.Link == inbox.Begun || s.Link == inbox.EndedAndBegun {
-		l.link(p, true, s.Wanted)
+		_ = l.link(p, true, s.Wanted)
 	}
 	if s.Charged > 0 {
 		l.step(event.Charged{Peer: wire.PeerID(p), Bytes: s.Charged})
@@ -251,27 +254,27 @@ func (l *loop) stateChanged(p peer.ID, s inbox.PeerState) {
 		l.n.links.Meshed(p, false)
 		l.step(event.Pruned{Peer: wire.PeerID(p)})
 	}
-	if (s.Mesh == inbox.Begun || s.Mesh == inbox.EndedAndBegun) && l.link(p, false, false) {
+	if (s.Mesh == inbox.Begun || s.Mesh == inbox.EndedAndBegun) && l.link(p, false, false) == nil {
 		l.n.links.Meshed(p, true)
 		l.step(event.Grafted{Peer: wire.PeerID(p)})
 	}
 }
 
-// link makes a link of the connection to p, unless there is a link, and reports whether there is one now. wanted means
+// link makes a link of the connection to p, unless there is a link. The error says why there is none now. wanted means
 // that this node asked for the link.
-func (l *loop) link(p peer.ID, outbound, wanted bool) bool { return l.linkIn(0, p, outbound, wanted) }
+func (l *loop) link(p peer.ID, outbound, wanted bool) error { return l.linkIn(0, p, outbound, wanted) }
 
 // linkIn does what link does. session is the number in the hello that began the peer's link; 0: no hello began it.
-func (l *loop) linkIn(session uint64, p peer.ID, outbound, wanted bool) bool {
+func (l *loop) linkIn(session uint64, p peer.ID, outbound, wanted bool) error {
 	if l.links[p] != nil {
-		return true
+		return nil
 	}
-	if !l.n.admit(p, wanted, l.unlink) {
-		return false
+	if err := l.n.admit(p, wanted); err != nil {
+		return err
 	}
 	if !l.n.reached(p) { // the connection has just ended
 		l.n.links.Closed(p)
-		return false
+		return errParted
 	}
 	begun := &link{session: session, since: l.n.now(), pipe: l.n.pipes.To(p)}
 	begun.ctx, begun.end = context.WithCancel(l.n.ctx)
@@ -279,7 +282,7 @@ func (l *loop) linkIn(session uint64, p peer.ID, outbound, wanted bool) bool {
 	links.Keep(l.n.host, p, false)
 	l.step(event.LinkOpened{Peer: wire.PeerID(p), Group: l.n.groupOf(p), Outbound: outbound})
 	l.n.tasks.Run(func() { l.n.mesh.Meet(p) })
-	return true
+	return nil
 }
 
 // greeted notes that hello was said with a linked peer: it took ours, or said its own.
@@ -316,7 +319,7 @@ func (l *loop) endLink(p peer.ID, ended event.Input) {
 // message gives the core a message of pubsub or of tails.
 func (l *loop) message(p *inbox.Message) {
 	switch {
-	case !l.link(p.From, false, false):
+	case l.link(p.From, false, false) != nil:
 		if p.Took != nil {
 			p.Took <- inbox.Unverified{}
 		}

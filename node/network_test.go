@@ -51,7 +51,7 @@ func TestTwoNetworks(t *testing.T) {
 	if got := standings(t, alpha, beta.ID()); !errors.Is(got[0], ErrNetwork) {
 		t.Errorf("stands %v", got)
 	}
-	if beta.take(alpha.ID()) || beta.links.Linked(alpha.ID()) {
+	if beta.admit(alpha.ID(), false) == nil || beta.links.Linked(alpha.ID()) {
 		t.Error("a graft links them")
 	}
 	// who asks under the ids of its own network is not answered
@@ -109,7 +109,7 @@ func TestPartedLink(t *testing.T) {
 	n.links.Need(friend.ID(), false)
 	for i := 0; n.links.Linked(friend.ID()); i++ {
 		n.links.Meshed(friend.ID(), false)
-		n.admit(peer.ID(fmt.Sprint("newcomer ", i)), false, n.in.LinkDropped)
+		_ = n.admit(peer.ID(fmt.Sprint("newcomer ", i)), false)
 		time.Sleep(20 * time.Millisecond)
 	}
 	eventually(t, "the friend has no link", func() bool { return lone(t, []*Node{friend}) == 1 })

@@ -283,7 +283,7 @@ func (n *Node) newMesh() *mesh.Mesh {
 		Admit:    n.streams.Admit,
 		Linked:   n.links.Linked,
 		Barred:   n.barred,
-		Link:     n.take,
+		Link:     func(p peer.ID) bool { return n.admit(p, false) == nil },
 		Refuse:   n.offended,
 		Options:  n.cfg.pubsub,
 	})

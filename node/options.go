@@ -135,9 +135,9 @@ func WithSummaryShare(share float64) Option {
 	}
 }
 
-// WithMaxConnections limits the connections that the node makes, and the links that it takes on connections made by
-// others: not the host's other connections. Default 32. At most half of them are links taken, so that the rest is free
-// to dial. Five eighths may be neighbours, including peers that chose this node. The neighbours that the node chooses
+// WithMaxConnections limits the connections that the node makes, and the links on connections made by others: not the
+// host's other connections. Default 32. At most half of them are links that this node did not want, so that the rest is
+// free to dial. Five eighths may be neighbours, including peers that chose this node. The neighbours that the node chooses
 // itself must fit: this takes 13 connections or more with the default of WithNeighbours. A node that knows far more
 // of a large network than most others may make a quarter of the connections beyond 32 into all parts of it.
 func WithMaxConnections(n int) Option {

@@ -161,13 +161,13 @@ func (n *Node) use(p peer.ID, inbound bool) (done func()) {
 	return func() { unused(n.now()) }
 }
 
-// letGo ends the link with an evicted peer, and hangs up if this node made the connection. Else it tells the peer.
+// letGo has the link with an evicted peer end, and hangs up if this node made the connection. Else it tells the peer.
 func (n *Node) letGo(e core.Evicted[peer.ID]) {
 	switch {
 	case e.Peer == "":
 		return
 	case e.Made:
-		n.hangUp(e.Peer)
+		n.tasks.Run(func() { n.hangUp(e.Peer) })
 	default:
 		n.in.LinkDropped(e.Peer)
 		n.part(e.Peer)
@@ -287,7 +287,10 @@ func (n *Node) connect(r wire.Record) {
 }
 
 func (l *loop) dialed(d dialed) {
-	if d.err == nil && l.link(d.peer, true, true) {
+	if d.err == nil {
+		d.err = l.link(d.peer, true, true)
+	}
+	if d.err == nil {
 		l.setNeighbour(d.peer, true)
 		return
 	}

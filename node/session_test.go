@@ -55,7 +55,7 @@ func TestLinkBegunAgain(t *testing.T) {
 		look(t, a, func(l *loop) {
 			hello = wire.Hello{Session: l.linked(b.ID()).session, Tails: true}
 			if l.unlink(b.ID()); i < 2 {
-				l.link(b.ID(), true, false)
+				_ = l.link(b.ID(), true, false)
 			}
 		})
 		if i == 2 { // the other end says hello as on any link

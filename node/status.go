@@ -36,8 +36,8 @@ type Status struct {
 
 	Keys  int           // keys held, without private ones
 	Epoch summary.Epoch // epoch of the own summary; Sequence 0: there is none yet
-	Made  int           // connections that this node made
-	Taken int           // links on connections that this node did not make
+	Made  int           // connections that this node made, or on which it wanted the link
+	Taken int           // other links
 	Peak  int           // largest sum of Made and Taken at one time
 
 	PartsHeld   int // parts of others' summaries held

@@ -13,19 +13,19 @@ import (
 // and which gives way; a driver carries that out. It ignores the other connections of the driver's host. P is the
 // driver's type of peer ids.
 //
-// A link on a connection that the peer made is called made. A link on any other connection is called taken. The peer
-// makes no connection beyond its limit, which counts links taken, too. At most half of the limit may be links taken, so
+// A connection that the peer made is its own, and so is one on which it wanted the link. A link on any other connection
+// is called taken. Own connections and links taken stand within one limit. At most half of it may be links taken, so
 // that no other peer can keep this one from dialling. Neighbours and pubsub's mesh keep three quarters of that half,
-// and newcomers find room in the rest: see [Links.Link]. Links taken that the peer wanted come on top of the limit once
-// it is reached. Each decision looks at all connections and links, which are some ten. It is safe for concurrent use.
+// and newcomers find room in the rest: see [Links.Link]. Each decision looks at all connections and links, which are
+// some ten. It is safe for concurrent use.
 type Links[P ~string] struct {
 	mu      sync.Mutex
-	most    int // most connections made and links taken together
+	most    int // most own connections and links taken together
 	share   int // most links taken
 	kept    int // most links taken that neighbours and the mesh keep from newcomers
 	peers   map[P]*conn
 	dialing map[P]*dial
-	peak    int // most connections made and links taken at a time so far
+	peak    int // most own connections and links taken at a time so far
 }
 
 // dial describes the dials under way to one peer.
@@ -37,6 +37,7 @@ type dial struct {
 // conn is a connection that the peer made, or a connection with a link on it.
 type conn struct {
 	made          bool // this peer made the connection
+	own           bool // this peer made the connection, or wanted the link
 	link          bool
 	path          []string // of a link's peer, as a principal
 	questionsOnly bool     // the connection serves only questions and becomes no link
@@ -48,7 +49,7 @@ type conn struct {
 	linked        time.Duration // when the link began
 }
 
-// Connections is the default limit of connections made and links taken together.
+// Connections is the default limit of own connections and links taken together.
 const Connections = 32
 
 const (
@@ -59,7 +60,7 @@ const (
 	leastStay    = 2 * time.Second        // least age of a taken link that gives way to a newcomer
 )
 
-// NewLinks returns an account for at most most connections made and links taken; most must be 4 or more. Half of them
+// NewLinks returns an account for at most most own connections and links taken; most must be 4 or more. Half of them
 // may be links taken.
 func NewLinks[P ~string](most int) *Links[P] {
 	share := most / 2
@@ -93,34 +94,30 @@ func (c *conn) stale(now time.Duration) bool {
 	return c.mayGo(now) && !c.mesh && now-c.used > life
 }
 
-// counts returns the numbers of connections made, of peers being dialled without one, and of links taken.
-func (t *Links[P]) counts() (made, dialing, taken int) {
+// counts returns the numbers of own connections, of peers being dialled without one, and of links taken.
+func (t *Links[P]) counts() (own, dialing, taken int) {
 	for _, c := range t.peers {
-		if c.made {
-			made++
+		if c.own {
+			own++
 		} else {
 			taken++
 		}
 	}
 	for p := range t.dialing {
-		if c := t.peers[p]; c == nil || !c.made {
+		if c := t.peers[p]; c == nil || !c.own {
 			dialing++
 		}
 	}
-	return made, dialing, taken
+	return own, dialing, taken
 }
 
-// Counts returns the numbers of connections made and of links taken.
-func (t *Links[P]) Counts() (made, taken int) {
+// Counts returns the numbers of own connections and of links taken.
+func (t *Links[P]) Counts() (own, taken int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	made, _, taken = t.counts()
-	return made, taken
+	own, _, taken = t.counts()
+	return own, taken
 }
-
-// excess returns the number of connections made that exceeds the limit, given the number of links taken. It is
-// negative if there is room.
-func (t *Links[P]) excess(made, taken int) int { return made - (t.most - min(taken, t.share)) }
 
 // Evicted names a peer whose connection or link gave way to another.
 type Evicted[P ~string] struct {
@@ -130,8 +127,7 @@ type Evicted[P ~string] struct {
 
 // Dial reports whether there is room for one more connection, to p. If so, Dialed must be called when the dial has
 // ended. Beyond the limit there is still room if enough connections may give way: one for each connection being made
-// beyond the limit. Links taken count up to their share only. Those above it, which this peer wanted, take no room
-// from dials.
+// beyond the limit.
 func (t *Links[P]) Dial(p P, questionsOnly bool, now time.Duration) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -140,8 +136,8 @@ func (t *Links[P]) Dial(p P, questionsOnly bool, now time.Duration) bool {
 		d.questionsOnly = d.questionsOnly && questionsOnly
 		return true
 	}
-	made, dialing, taken := t.counts()
-	if over := min(t.excess(made+dialing+1, taken), dialing+1); over > 0 && over > t.spare(taken, now) {
+	own, dialing, taken := t.counts()
+	if over := own + dialing + 1 + taken - t.most; over > 0 && over > t.spare(now) {
 		return false
 	}
 	t.dialing[p] = &dial{under: 1, questionsOnly: questionsOnly}
@@ -149,13 +145,13 @@ func (t *Links[P]) Dial(p P, questionsOnly bool, now time.Duration) bool {
 }
 
 // spare returns the number of connections that may give way to dials.
-func (t *Links[P]) spare(taken int, now time.Duration) (n int) {
+func (t *Links[P]) spare(now time.Duration) (n int) {
 	for _, c := range t.peers {
-		if c.made && c.mayGo(now) {
+		if c.own && c.mayGo(now) {
 			n++
 		}
 	}
-	if _, ok := t.yielding(admission.Principal{}, now); ok && taken <= t.share {
+	if _, ok := t.yielding(admission.Principal{}, now); ok {
 		n++
 	}
 	return n
@@ -198,7 +194,7 @@ func (t *Links[P]) yielding(newcomer admission.Principal, now time.Duration) (p 
 func (t *Links[P]) takenByRank() (taken []P, of admission.Census) {
 	of = admission.Census{}
 	for p, c := range t.peers {
-		if !c.made {
+		if !c.own {
 			taken = append(taken, p)
 			of.Count(c.path, 1)
 		}
@@ -217,44 +213,67 @@ func (t *Links[P]) Dialed(p P, success bool, now time.Duration) (evict Evicted[P
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	d := t.dialing[p]
+	if success {
+		evict, _ = t.add(p, &conn{questionsOnly: d.questionsOnly, fresh: true}, "", true, now)
+		t.peers[p].made, t.peers[p].own = true, true // the peer's link may have come first
+	}
 	if d.under--; d.under == 0 {
 		delete(t.dialing, p)
 	}
-	if !success {
-		return Evicted[P]{}
-	}
-	if c := t.peers[p]; c != nil {
-		c.made = true // the peer's link came first
-	} else {
-		t.peers[p] = &conn{made: true, questionsOnly: d.questionsOnly, fresh: true, used: now}
-	}
-	if made, _, taken := t.counts(); t.excess(made, taken) > 0 {
-		evict = t.evicted(p, now)
-		delete(t.peers, evict.Peer)
-	}
-	t.peaks()
 	return evict
 }
 
-// evicted returns the connection or link that gives way to a new connection to p. The least worthy connection made goes
-// first. If none may go, a link taken goes, by the rule of yielding. In the other order, the peer would make ever more
-// connections, because new links taken would replace the links that gave way. If all connections came into use while p
-// was dialled, the least worthy connection made goes although it is in use.
-func (t *Links[P]) evicted(p P, now time.Duration) Evicted[P] {
-	if q, ok := t.least(p, now, false); ok {
-		return Evicted[P]{q, true}
+// add adds a connection to p, unless there is one, and returns whose connection or link gives way. ok is false, and
+// nothing is added, if none does. own is set for a connection of the peer's own.
+func (t *Links[P]) add(p P, c *conn, group string, own bool, now time.Duration) (evict Evicted[P], ok bool) {
+	if t.peers[p] != nil {
+		return Evicted[P]{}, true
 	}
-	if q, ok := t.yielding(admission.Principal{}, now); ok {
-		return Evicted[P]{q, false}
+	_, granted := t.dialing[p]
+	c.own, c.used = own || granted, now
+	evict, ok = t.instead(admission.Principal{Peer: string(p), Group: group}, c.own, granted, now)
+	if !ok {
+		return Evicted[P]{}, false
 	}
-	q, _ := t.least(p, now, true)
-	return Evicted[P]{q, true}
+	delete(t.peers, evict.Peer)
+	t.peers[p] = c
+	t.peaks()
+	return evict, true
+}
+
+// instead returns the connection or link that gives way to a newcomer, "" while there is room; ok is false if none does.
+// The least worthy own connection goes first. If none may go, a link taken goes, by the rule of yielding. In the other
+// order, the peer would make ever more connections, because new links taken would replace the links that gave way. An own
+// link gives way to a link taken only if no other link taken does, and while those have less than their share. A dial was
+// granted before it began. If all connections came into use since, the least worthy own one goes although it is in use.
+func (t *Links[P]) instead(newcomer admission.Principal, own, granted bool, now time.Duration) (evict Evicted[P], ok bool) {
+	has, _, taken := t.counts()
+	within := own || taken < t.share
+	if within && has+taken < t.most {
+		return Evicted[P]{}, true
+	}
+	if own {
+		newcomer.Group = ""
+	}
+	least, idle := t.least(now, false)
+	if idle = idle && within; idle && (own || !t.peers[least].link) {
+		return Evicted[P]{least, t.peers[least].made}, true
+	}
+	if q, ok := t.yielding(newcomer, now); ok {
+		return Evicted[P]{q, false}, true
+	}
+	if !idle && granted {
+		least, idle = t.least(now, true)
+	}
+	if !idle {
+		return Evicted[P]{}, false
+	}
+	return Evicted[P]{least, t.peers[least].made}, true
 }
 
 // peaks updates the largest number of connections so far.
 func (t *Links[P]) peaks() {
-	made, _, taken := t.counts()
-	t.peak = max(t.peak, made+taken)
+	t.peak = max(t.peak, len(t.peers))
 }
 
 // QuestionsOnly reports whether the connection or dial to p that this peer made serves only questions, so that no link
@@ -267,36 +286,16 @@ func (t *Links[P]) QuestionsOnly(p P) bool {
 	return d != nil && d.questionsOnly || c != nil && c.questionsOnly
 }
 
-// room reports whether a link with p may be taken. instead is the peer whose link must give way; "": none.
-func (t *Links[P]) room(p P, group string, now time.Duration) (instead P, ok bool) {
-	if t.peers[p] != nil {
-		return "", true
-	}
-	if _, dialing := t.dialing[p]; dialing {
-		return "", true
-	}
-	if _, _, taken := t.counts(); taken < t.share {
-		return "", true
-	}
-	return t.yielding(admission.Principal{Peer: string(p), Group: group}, now)
-}
-
-// Link records a link on the connection to p, if there is room. If this peer asked for the link, wanted is true, and
-// there is always room. group names p's networks, as in package admission. Link returns the peer whose link gives way,
-// if any. Only links that have lasted for two seconds do so. Neighbours and the mesh keep three quarters of the places.
-// But if a network has at least two more links than p's, one of its links gives way, even a neighbour's. So each place
-// in the last quarter, one at least, takes a newcomer every two seconds.
-func (t *Links[P]) Link(p P, group string, wanted bool, now time.Duration) (instead P, ok bool) {
+// Link records a link on the connection to p, if there is room. If this peer asked for the link, wanted is true, and the
+// link stands with its own connections. group names p's networks, as in package admission. Link returns the connection or
+// link that gives way, if any. Of links taken, only those that have lasted for two seconds do so. Neighbours and the mesh
+// keep three quarters of the places. But if a network has at least two more links than p's, one of its links gives way,
+// even a neighbour's. So each place in the last quarter, one at least, takes a newcomer every two seconds.
+func (t *Links[P]) Link(p P, group string, wanted bool, now time.Duration) (evict Evicted[P], ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if instead, ok = t.room(p, group, now); !ok && !wanted {
-		return "", false
-	}
-	if instead != "" {
-		delete(t.peers, instead)
-	}
-	if t.peers[p] == nil {
-		t.peers[p] = &conn{used: now}
+	if evict, ok = t.add(p, &conn{}, group, wanted, now); !ok {
+		return evict, false
 	}
 	c := t.peers[p]
 	if !c.link {
@@ -304,8 +303,7 @@ func (t *Links[P]) Link(p P, group string, wanted bool, now time.Duration) (inst
 	}
 	c.link, c.questionsOnly, c.fresh = true, false, false
 	c.path = admission.Principal{Peer: string(p), Group: group}.Path()
-	t.peaks()
-	return instead, true
+	return evict, true
 }
 
 // Unlink records that the connection to p no longer carries a link.
@@ -397,11 +395,11 @@ func (t *Links[P]) Stale(now time.Duration) (out []P) {
 	return out
 }
 
-// least returns the peer, other than p, whose connection made by this peer gives way first: the least worthy, of
-// equals the longest unused. If inUse is true, connections in use may give way, too.
-func (t *Links[P]) least(p P, now time.Duration, inUse bool) (best P, ok bool) {
+// least returns the peer whose own connection gives way first: the least worthy, of equals the longest unused. If inUse
+// is true, connections in use may give way, too.
+func (t *Links[P]) least(now time.Duration, inUse bool) (best P, ok bool) {
 	for q, c := range t.peers {
-		if q == p || !c.made || !inUse && !c.mayGo(now) {
+		if !c.own || !inUse && !c.mayGo(now) {
 			continue
 		}
 		b := t.peers[best]
@@ -412,7 +410,7 @@ func (t *Links[P]) least(p P, now time.Duration, inUse bool) (best P, ok bool) {
 	return best, ok
 }
 
-// Peak returns the largest number so far of connections made and links taken at a time.
+// Peak returns the largest number so far of own connections and links taken at a time.
 func (t *Links[P]) Peak() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 )
 
 func at(second int) time.Duration { return time.Duration(second) * time.Second }
@@ -98,6 +100,83 @@ func TestTakenLinksLeaveRoom(t *testing.T) {
 	}
 }
 
+// TestLimit: whoever made a connection and whoever wanted its link, all stand within the limit, and half of it is for own
+// ones. Who gave way has no link.
+func TestLimit(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		most := rapid.IntRange(4, 12).Draw(t, "most")
+		c, now, dials := NewLinks[string](most), time.Duration(0), map[string]int{}
+		check := func(evict Evicted[string]) {
+			if own, taken := c.Counts(); own+taken > most || taken > most/2 || c.Peak() > most {
+				t.Fatalf("%d own and %d taken, %d at most, of %d", own, taken, c.Peak(), most)
+			}
+			if evict.Peer != "" && c.peers[evict.Peer] != nil {
+				t.Fatalf("%v gave way, and is there", evict)
+			}
+		}
+		for range rapid.IntRange(1, 200).Draw(t, "steps") {
+			now += time.Duration(rapid.IntRange(0, 3000).Draw(t, "ms")) * time.Millisecond
+			p := fmt.Sprint(rapid.IntRange(0, 30).Draw(t, "peer"))
+			yes := rapid.Bool().Draw(t, "yes")
+			switch rapid.IntRange(0, 7).Draw(t, "step") {
+			case 0, 1:
+				evict, ok := c.Link(p, rapid.SampledFrom([]string{"", "a", "b"}).Draw(t, "group"), yes, now)
+				if ok != c.Linked(p) {
+					t.Fatalf("room for %s: %t, linked: %t", p, ok, !ok)
+				}
+				check(evict)
+			case 2:
+				if c.Dial(p, true, now) {
+					dials[p]++
+				}
+			case 3:
+				if dials[p] > 0 {
+					dials[p]--
+					check(c.Dialed(p, yes, now))
+				}
+			case 4:
+				if c.Unlink(p); yes {
+					c.Closed(p)
+				}
+			case 5:
+				c.Need(p, yes)
+			case 6:
+				c.Meshed(p, yes)
+			case 7:
+				if done := c.Use(p, false); yes {
+					done(now)
+				}
+			}
+		}
+	})
+}
+
+// TestWantedLinks: links that the node wants on connections that others made take the places of its own connections. They
+// are refused only where nothing may give way.
+func TestWantedLinks(t *testing.T) {
+	c := NewLinks[string](Connections)
+	for i := range 2 * Connections {
+		if _, ok := c.Link(fmt.Sprint("wanted ", i), "", true, at(i)); !ok {
+			t.Fatalf("no room for link %d", i)
+		}
+	}
+	if own, taken := c.Counts(); own != Connections || taken != 0 {
+		t.Errorf("%d own, %d taken", own, taken)
+	}
+	for i := range Connections {
+		evict, ok := c.Link(fmt.Sprint("newcomer ", i), "", false, at(100))
+		if want := i < Connections/2; ok != want || want && !strings.HasPrefix(evict.Peer, "wanted") || evict.Made {
+			t.Fatalf("newcomer %d: %+v, %v", i, evict, ok)
+		}
+	}
+	for p := range c.peers {
+		c.Need(p, true)
+	}
+	if _, ok := c.Link("one more", "", true, at(101)); ok {
+		t.Error("a link has room beside neighbours")
+	}
+}
+
 // TestNewcomers: a newcomer takes the place of a link that has lasted for two seconds, one without streams first. The
 // links of neighbours and of the mesh stay.
 func TestNewcomers(t *testing.T) {
@@ -113,12 +192,12 @@ func TestNewcomers(t *testing.T) {
 	c.Meshed("mesh", true)
 	c.Use("busy", true)
 	if got, ok := c.Link("early", "", false, at(3)); ok {
-		t.Errorf("in place of %q, which has just come", got)
+		t.Errorf("in place of %q, which has just come", got.Peer)
 	}
 	now := at(7)
 	for _, want := range []string{"idle", "busy", ""} {
-		if got, ok := c.Link("instead of "+want, "", false, now); got != want || ok != (want != "") {
-			t.Errorf("in place of %q, %v; want %q", got, ok, want)
+		if got, ok := c.Link("instead of "+want, "", false, now); got.Peer != want || ok != (want != "") {
+			t.Errorf("in place of %q, %v; want %q", got.Peer, ok, want)
 		}
 	}
 	if _, ok := c.Link("wanted", "", true, now); !ok {
@@ -248,8 +327,8 @@ func TestUsedWhileDialing(t *testing.T) {
 	}
 }
 
-// TestDialsBesideTakenLinks: neighbours and links taken may be more than the limit. An idle connection gives way to a
-// dial all the same, and if it came into use meanwhile it does before a neighbour that was silent for longer.
+// TestDialsBesideTakenLinks: beside neighbours and links taken, the one idle connection gives way to a dial. If it came
+// into use meanwhile, it does before a neighbour that was silent for longer.
 func TestDialsBesideTakenLinks(t *testing.T) {
 	for _, used := range []bool{false, true} {
 		c := NewLinks[string](8)
@@ -258,7 +337,7 @@ func TestDialsBesideTakenLinks(t *testing.T) {
 			made(t, c, p, at(i))
 			c.Need(p, i < 5)
 		}
-		for i := range 4 {
+		for i := range 2 {
 			c.Link(fmt.Sprint("taken ", i), "", false, at(99))
 		}
 		if !c.Dial("x", true, at(100)) {
@@ -321,9 +400,9 @@ func TestYieldsByGroup(t *testing.T) {
 	}
 	for i := range Connections / 4 {
 		p := fmt.Sprint("few ", i)
-		instead, ok := c.Link(p, "few", false, time.Hour)
-		if !ok || !strings.HasPrefix(instead, "many") {
-			t.Fatalf("with %d of %d places, the few get the place of %q", i, Connections/2, instead)
+		evict, ok := c.Link(p, "few", false, time.Hour)
+		if !ok || !strings.HasPrefix(evict.Peer, "many") {
+			t.Fatalf("with %d of %d places, the few get the place of %q", i, Connections/2, evict.Peer)
 		}
 		c.Need(p, true)
 	}

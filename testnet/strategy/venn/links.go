@@ -44,11 +44,7 @@ func (v *node) linkOpened(now time.Duration, in strategy.LinkOpened) {
 	asks, dialled := v.dials[in.Peer]
 	delete(v.dials, in.Peer)
 	if dialled || in.Outbound && v.links.Dial(p, false, now) { // the engine dials the peers to begin with
-		if gone := v.links.Dialed(p, true, now); gone.Made {
-			v.disconnect(now, idOf(gone.Peer))
-		} else if gone.Peer != "" {
-			v.part(now, gone.Peer)
-		}
+		v.letGo(now, v.links.Dialed(p, true, now))
 	}
 	v.link(now, in.Peer, in.Outbound, dialled || in.Outbound)
 	for _, e := range asks {
@@ -72,10 +68,8 @@ func (v *node) dialFailed(now time.Duration, p strategy.ID) {
 // link makes a link of the connection to a peer, and reports whether there is room for it.
 func (v *node) link(now time.Duration, to strategy.ID, outbound, wanted bool) bool {
 	p := peerID(to)
-	instead, ok := v.links.Link(p, "", wanted, now)
-	if instead != "" {
-		v.part(now, instead)
-	}
+	gone, ok := v.links.Link(p, "", wanted, now)
+	v.letGo(now, gone)
 	if !ok {
 		return false
 	}
@@ -108,6 +102,15 @@ func (v *node) ended(now time.Duration, p wire.PeerID, ended event.Input) {
 func (v *node) part(now time.Duration, p wire.PeerID) {
 	v.send(idOf(p), full{}, opens(wire.Names{}), 0)
 	v.ended(now, p, event.LinkClosed{Peer: p})
+}
+
+// letGo ends the link with an evicted peer, and the connection if this peer made it.
+func (v *node) letGo(now time.Duration, gone core.Evicted[wire.PeerID]) {
+	if gone.Made {
+		v.disconnect(now, idOf(gone.Peer))
+	} else if gone.Peer != "" {
+		v.part(now, gone.Peer)
+	}
 }
 
 // disconnect ends a link and its connection.
