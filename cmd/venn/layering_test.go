@@ -74,7 +74,7 @@ var layers = []layer{
 	{"node/units", nil},
 	{"node/bounded", nil},
 	{"node", []string{"summary/...", "overlay/...", "routing/...", "node/core", "node/join", "node/keystore", "node/signed", "node/interfaces", "node/store", "node/internal/..."}},
-	{"node/nodelab", []string{"summary/...", "overlay/...", "node", "node/core", "node/internal/..."}},
+	{"node/nodelab", []string{"node", "node/core", "node/internal/limits"}},
 	{"node/httpapi", []string{"summary/...", "overlay/admission", "node", "node/bounded"}},
 	{"node/mirror", []string{"overlay/admission", "overlay/wire", "node", "node/httpapi", "node/internal/admit", "node/internal/tasks"}},
 	{"testnet/holdings", nil},
