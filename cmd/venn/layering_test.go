@@ -92,7 +92,6 @@ var layers = []layer{
 	{"testnet/strategies", []string{"testnet/strategy/..."}},
 	{"testnet/sim", []string{"summary/...", "overlay/...", "routing/...", "node/core", "testnet/strategy", "testnet/strategy/links", "testnet/holdings", "testnet/judge", "testnet/link", "testnet/statistics", "testnet/workload", "testnet/fault"}},
 	{"testnet/sim/simtest", []string{"testnet/sim", "testnet/holdings", "testnet/strategy"}},
-	{"testnet/heap", nil},
 	{"testnet/page", nil},
 	{"testnet/results/report", []string{"testnet/statistics"}},
 	{"testnet/scenario", []string{"summary/...", "node/bounded", "testnet/statistics", "testnet/misdeed", "testnet/holdings", "testnet/link", "testnet/sim", "testnet/strategy", "testnet/workload"}},

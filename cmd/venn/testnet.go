@@ -13,7 +13,6 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/venn-p2p/venn/testnet"
-	"github.com/venn-p2p/venn/testnet/heap"
 	"github.com/venn-p2p/venn/testnet/holdings"
 	"github.com/venn-p2p/venn/testnet/link"
 	"github.com/venn-p2p/venn/testnet/runs"
@@ -92,7 +91,7 @@ func runTestnet(ctx context.Context, c *cli.Command, cfg testnet.Config) error {
 	if c.IsSet("scenario") {
 		return playScenario(ctx, c, show, tell)
 	}
-	defer heap.Grow(gcPercent(cfg.Peers, mix, cfg.Adds))()
+	defer runs.GrowHeap(gcPercent(cfg.Peers, mix, cfg.Adds))()
 	if c.Bool("against-simulator") {
 		return usageError(errors.New("flag --against-simulator: goes with --scenario"))
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/venn-p2p/venn/testnet"
 	"github.com/venn-p2p/venn/testnet/command"
-	"github.com/venn-p2p/venn/testnet/heap"
 	"github.com/venn-p2p/venn/testnet/link"
+	"github.com/venn-p2p/venn/testnet/runs"
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/strategies"
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -49,7 +49,7 @@ func playScenario(ctx context.Context, c *cli.Command, show *progress, tell func
 	restore := func() {}
 	result, err := command.OnHosts(ctx, of[:1], strategies.Named(), c.Bool("against-simulator"), func(p *scenario.Plan, _ strategy.Strategy) {
 		restore()
-		restore = heap.Grow(scenarioPercent(p))
+		restore = runs.GrowHeap(scenarioPercent(p))
 	}, tell)
 	restore()
 	show.end()

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/venn-p2p/venn/testnet/heap"
 	"github.com/venn-p2p/venn/testnet/results"
 	"github.com/venn-p2p/venn/testnet/results/report"
 	"github.com/venn-p2p/venn/testnet/scenario"
@@ -76,7 +75,7 @@ func Simulate(ctx context.Context, o Options) (results.Result, error) {
 	for _, r := range trials {
 		peers = max(peers, r.of.Peers)
 	}
-	defer heap.Grow(gcPercent(peers))()
+	defer GrowHeap(gcPercent(peers))()
 	all := simulated{options: &o, trials: trials, atOnce: o.jobs(together(peers)), once: make([]once, len(trials))}
 	all.plans.Keep = 2 * all.atOnce
 	for i, r := range trials {

@@ -1,4 +1,4 @@
-package heap
+package runs
 
 import (
 	"runtime/debug"
@@ -12,11 +12,11 @@ func percent() int {
 	return p
 }
 
-// TestGrow: a run's percentage counts while it lasts, unless the environment has one.
-func TestGrow(t *testing.T) {
+// TestGrowHeap: a run's percentage counts while it lasts, unless the environment has one.
+func TestGrowHeap(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(70))
 	t.Setenv("GOGC", "")
-	back := Grow(30)
+	back := GrowHeap(30)
 	if got := percent(); got != 30 {
 		t.Errorf("the heap grows by %d %%, want 30", got)
 	}
@@ -25,7 +25,7 @@ func TestGrow(t *testing.T) {
 		t.Errorf("afterwards it grows by %d %%, want 70", got)
 	}
 	t.Setenv("GOGC", "70")
-	back = Grow(30)
+	back = GrowHeap(30)
 	if got := percent(); got != 70 {
 		t.Errorf("it grows by %d %%, but the environment says 70", got)
 	}
