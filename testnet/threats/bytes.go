@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
-	"time"
 
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -17,11 +16,6 @@ import (
 
 // byteAttacks are attacks with bytes that strangers send, and with keys that they craft.
 var byteAttacks = []attack{
-	{
-		name: "an array as full as that of 1,500 keys, signed for one key", where: Values, measured: "share of all keys that its origin is believed to hold",
-		target: atMost(0.01), defence: "ones are counted and capped by the header's number of keys",
-		run: fullArray,
-	},
 	{
 		name: "a frame that claims 64 MiB", where: Values, measured: "bytes allocated for a hello that never comes", target: atMost(wire.MaxHello + 64<<10),
 		defence: "limits before allocation",
@@ -42,38 +36,6 @@ var byteAttacks = []attack{
 		defence: "the permutations of the d-left table are secret",
 		run:     either(overflow, uint64(0x5ec4e7), 0),
 	},
-}
-
-// fullArray returns the share of keys that an origin is believed to hold. It signs the array of 1,500 keys with a
-// header of one key. The undefended receiver decodes the array with its true number of keys.
-func fullArray(_ context.Context, defended bool) float64 {
-	seed := summary.Seed{Network: "venn"}
-	h := seed.Hasher()
-	fps := make([]summary.Fingerprint, 1500)
-	for i := range fps {
-		fps[i] = h.Fingerprint(keyOf(uint64(i)))
-	}
-	s := must(summary.Build(fps, summary.Header{
-		Seed: seed.Tag(), Origin: "liar", Epoch: summary.Epoch{Generation: 1, Sequence: 1}, Lifetime: time.Hour,
-		Shape: summary.Shape{Keys: 1000, Levels: []uint8{10}},
-	}))
-	signed := s.Header()
-	signed.N = 1
-	if !defended {
-		signed.N = len(fps)
-	}
-	run := must(s.Run(0, s.Parts()))
-	p, err := must(summary.NewPrefix(signed)).Extend(run)
-	if err != nil {
-		return 0 // the array is refused: nothing is believed
-	}
-	hits := 0
-	for i := range uint64(1000) {
-		if p.Contains(h.Fingerprint(keyOf(1<<32 + i))) {
-			hits++
-		}
-	}
-	return float64(hits) / 1000
 }
 
 // allocated returns the number of bytes that f allocates.

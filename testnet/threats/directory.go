@@ -12,32 +12,13 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// directoryAttacks are attacks that fill a peer's memory of others. Tests of overlay/directory show more of them.
+// directoryAttacks are attacks that fill a peer's memory of others. Tests of overlay and overlay/directory show more.
 var directoryAttacks = []attack{
-	{
-		name: "500 identities with true summaries", where: Cores, measured: "bytes of memory, of a limit of 50,000", target: atMost(50_000),
-		defence: "the limit on memory: what is of least worth goes first",
-		run:     either(memoryOf, 50_000, 1<<30),
-	},
 	{
 		name: "a crowd of 1,000 visitors at a meeting place", where: Cores, measured: "bytes of memory that they take", target: atMost(150_000),
 		defence: "the latest 64 are remembered, and counted as memory",
 		run:     limited(visitors, overlay.Limits{Visitors: unbounded}),
 	},
-}
-
-// memoryOf returns the most memory, in bytes, that a directory takes for 500 identities, under a limit.
-func memoryOf(limit int) float64 {
-	s := must(overlaylab.NewScene(500, 20, overlay.Config{Memory: limit}))
-	most := 0
-	for now := time.Duration(0); now < time.Minute; now += tick {
-		if now == 0 {
-			s.Step(now, event.CatalogueReceived{From: honest, Items: s.Items(nil), Bytes: 10_000})
-		}
-		s.Step(now, event.Tick{})
-		most = max(most, s.Overlay.Memory())
-	}
-	return float64(most)
 }
 
 // visitors returns the bytes of memory taken by 1,000 visitors of a meeting place, each of which shows a summary.

@@ -3,9 +3,7 @@ package threats
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,18 +22,6 @@ import (
 // linkAttacks are attacks by peers that have a link with a node, or a stream to it.
 var linkAttacks = []attack{
 	{
-		name: "questions whether keys are held, as fast as can be", where: Hosts, measured: "keys looked up for one peer in two seconds", target: atMost(mostLookedUp()),
-		defence: "shares of work for each peer", slow: true,
-		run: func(ctx context.Context, defended bool) (asked float64) {
-			for range 5 { // on a busy machine an undefended node may look up fewer
-				if asked = haveFlood(ctx, defended); defended || asked > mostLookedUp() {
-					break
-				}
-			}
-			return asked
-		},
-	},
-	{
 		name: "a question while the key store hangs", where: Hosts, measured: "1 if the node goes on with everything else", target: atLeast(1),
 		defence: "the key store is asked outside the loop", run: hanging, slow: true,
 	},
@@ -47,55 +33,6 @@ var linkAttacks = []attack{
 		name: "keys in a join that nobody asked for", where: Hosts, measured: "MiB that the other end makes the node take", target: atMost(1),
 		defence: "each key must be in the filter that was sent", run: falseKeys, slow: true,
 	},
-}
-
-// mostLookedUp returns the largest number of keys that a node may look up for one peer in two seconds. It depends on
-// the number of processors.
-func mostLookedUp() float64 { return 50_000 * float64(runtime.GOMAXPROCS(0)) }
-
-// ask asks a node whether it holds keys. It returns an error if there is no answer.
-func ask(ctx context.Context, h host.Host, n *node.Node, keys [][]byte) error {
-	got, err := tell(ctx, h, n.ID(), node.HaveID, wire.HaveRequest{Keys: keys}.Append(nil))
-	if err == nil && len(got) == 0 {
-		err = errors.New("no answer")
-	}
-	return err
-}
-
-// counted is a key store that counts the keys for which it is asked.
-type counted struct {
-	keystore.Keys
-	asked atomic.Int64
-}
-
-func (k *counted) Has(key []byte) (bool, error) {
-	k.asked.Add(1)
-	return k.Keys.Has(key)
-}
-
-// haveFlood returns the number of keys that a node looks up in two seconds for one peer that asks on 16 streams.
-func haveFlood(ctx context.Context, defended bool) float64 {
-	var c cast
-	defer c.close()
-	keys := &counted{Keys: new(keystore.Memory)}
-	n := c.node(node.WithKeys(keys), nodelab.Without(unless(defended, nodelab.Limits{Work: nodelab.Unbounded})))
-	h := c.linked(ctx, n)
-	var batch [][]byte
-	for i := range uint64(wire.MaxHaveKeys) {
-		batch = append(batch, binary.BigEndian.AppendUint64(nil, i))
-	}
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
-	var wg sync.WaitGroup
-	for range 16 {
-		wg.Go(func() {
-			for ctx.Err() == nil && keys.asked.Load() < 400_000 {
-				_ = ask(ctx, h, n, batch)
-			}
-		})
-	}
-	wg.Wait()
-	return float64(keys.asked.Load())
 }
 
 // stuck is a key store that hangs when it is asked for the key "hang" for the from-th time, and from then on.

@@ -67,7 +67,7 @@ type attack struct {
 }
 
 // all has all attacks, by families; each family has a file.
-var all = slices.Concat(exchangeAttacks, directoryAttacks, pastAttacks, hostileAttacks, queryAttacks, weather, valueAttacks, byteAttacks, diskAttacks, hostAttacks, linkAttacks)
+var all = slices.Concat(exchangeAttacks, directoryAttacks, pastAttacks, hostileAttacks, queryAttacks, weather, valueAttacks, byteAttacks, diskAttacks, linkAttacks)
 
 // Options are the options of Run.
 type Options struct {
