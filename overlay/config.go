@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -119,18 +120,18 @@ const (
 )
 
 func (c *Config) defaults() {
-	setDefault(&c.Up, UndeclaredRate)
-	setDefault(&c.Down, UndeclaredRate)
-	setDefault(&c.Share, 1.0/3)
-	setDefault(&c.Memory, 64<<20)
-	setDefault(&c.MaxOrigins, 1<<17)
-	setDefault(&c.MaxGroup, 64)
-	setDefault(&c.OverlapSlots, rank.SimilarSlots)
-	setDefault(&c.NearSlots, rank.NearSlots)
-	setDefault(&c.RandomSlots, rank.RandomSlots)
-	setDefault(&c.MaxLinks, 20)
-	setDefault(&c.Format, wire.NewestFormat)
-	setDefault(&c.SpreadLinks, maxSpread)
+	c.Up = cmp.Or(c.Up, UndeclaredRate)
+	c.Down = cmp.Or(c.Down, UndeclaredRate)
+	c.Share = cmp.Or(c.Share, 1.0/3)
+	c.Memory = cmp.Or(c.Memory, 64<<20)
+	c.MaxOrigins = cmp.Or(c.MaxOrigins, 1<<17)
+	c.MaxGroup = cmp.Or(c.MaxGroup, 64)
+	c.OverlapSlots = cmp.Or(c.OverlapSlots, rank.SimilarSlots)
+	c.NearSlots = cmp.Or(c.NearSlots, rank.NearSlots)
+	c.RandomSlots = cmp.Or(c.RandomSlots, rank.RandomSlots)
+	c.MaxLinks = cmp.Or(c.MaxLinks, 20)
+	c.Format = cmp.Or(c.Format, wire.NewestFormat)
+	c.SpreadLinks = cmp.Or(c.SpreadLinks, maxSpread)
 	c.SpreadLinks = max(0, min(c.SpreadLinks, maxSpread, int(min(c.Up, c.Down, maxSpread*spreadRate)/spreadRate)))
 	if c.Extend == nil {
 		c.Extend = (*summary.Prefix).Extend
@@ -144,13 +145,6 @@ func (c *Config) defaults() {
 	}
 	if c.ExtendRelative == nil {
 		c.ExtendRelative = unshared.ExtendRelative
-	}
-}
-
-func setDefault[T comparable](p *T, v T) {
-	var zero T
-	if *p == zero {
-		*p = v
 	}
 }
 

@@ -1,6 +1,7 @@
 package routing
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -111,47 +112,40 @@ type Limits struct {
 }
 
 func (l *Limits) defaults() {
-	setDefault(&l.Rest, 4*time.Second)
-	setDefault(&l.NameRest, time.Minute)
-	setDefault(&l.Forgive, time.Hour)
-	setDefault(&l.Fade, 5*time.Minute)
-	setDefault(&l.Silent, 1)
-	setDefault(&l.Boasters, space.Voices)
-	setDefault(&l.Denials, 2)
-	setDefault(&l.Work, 1)
-	setDefault(&l.Visited, wire.MaxVisited)
+	l.Rest = cmp.Or(l.Rest, 4*time.Second)
+	l.NameRest = cmp.Or(l.NameRest, time.Minute)
+	l.Forgive = cmp.Or(l.Forgive, time.Hour)
+	l.Fade = cmp.Or(l.Fade, 5*time.Minute)
+	l.Silent = cmp.Or(l.Silent, 1)
+	l.Boasters = cmp.Or(l.Boasters, space.Voices)
+	l.Denials = cmp.Or(l.Denials, 2)
+	l.Work = cmp.Or(l.Work, 1)
+	l.Visited = cmp.Or(l.Visited, wire.MaxVisited)
 }
 
 func (c *Config) defaults() {
-	setDefault(&c.Prior, 0.045)
-	setDefault(&c.Poor, 4)
-	setDefault(&c.PoorAll, 1)
-	setDefault(&c.Useless, 16)
-	setDefault(&c.Fresh, 3*time.Second)
-	setDefault(&c.Parallel, 16)
-	setDefault(&c.Fanout, 3)
-	setDefault(&c.Hops, 4)
+	c.Prior = cmp.Or(c.Prior, 0.045)
+	c.Poor = cmp.Or(c.Poor, 4)
+	c.PoorAll = cmp.Or(c.PoorAll, 1)
+	c.Useless = cmp.Or(c.Useless, 16)
+	c.Fresh = cmp.Or(c.Fresh, 3*time.Second)
+	c.Parallel = cmp.Or(c.Parallel, 16)
+	c.Fanout = cmp.Or(c.Fanout, 3)
+	c.Hops = cmp.Or(c.Hops, 4)
 	if c.BudgetAny == 0 && c.BudgetAll == 0 {
-		setDefault(&c.BudgetContacts, 256)
+		c.BudgetContacts = cmp.Or(c.BudgetContacts, 256)
 	}
-	setDefault(&c.BudgetAny, 128)
-	setDefault(&c.BudgetAll, 640)
-	setDefault(&c.Timeout, 30*time.Second)
-	setDefault(&c.HedgeAfter, 400*time.Millisecond)
-	setDefault(&c.ConfirmTimeout, 5*time.Second)
-	setDefault(&c.AskTimeout, 4*time.Second)
-	setDefault(&c.MaxQueries, 1024)
-	setDefault(&c.MaxServedBudget, 128)
+	c.BudgetAny = cmp.Or(c.BudgetAny, 128)
+	c.BudgetAll = cmp.Or(c.BudgetAll, 640)
+	c.Timeout = cmp.Or(c.Timeout, 30*time.Second)
+	c.HedgeAfter = cmp.Or(c.HedgeAfter, 400*time.Millisecond)
+	c.ConfirmTimeout = cmp.Or(c.ConfirmTimeout, 5*time.Second)
+	c.AskTimeout = cmp.Or(c.AskTimeout, 4*time.Second)
+	c.MaxQueries = cmp.Or(c.MaxQueries, 1024)
+	c.MaxServedBudget = cmp.Or(c.MaxServedBudget, 128)
 	c.Limits.defaults()
 	if c.Incomplete == nil {
 		c.Incomplete = func() bool { return false }
-	}
-}
-
-func setDefault[T comparable](p *T, v T) {
-	var zero T
-	if *p == zero {
-		*p = v
 	}
 }
 
