@@ -13,7 +13,7 @@ import (
 var builtIn embed.FS
 
 // ErrUnknown is matched when the program comes with no scenario of a name.
-var ErrUnknown = errors.New("scenarios: no such scenario")
+var ErrUnknown = errors.New("scenario: no such scenario")
 
 // Names returns the names of the scenarios that the program comes with, in their order.
 func Names() (names []string) {
