@@ -77,7 +77,7 @@ func (n *Node) joinSource(ctx context.Context, p peer.ID) (join.Source, error) {
 	if held, err := n.SummaryOf(ctx, p); err == nil {
 		most = min(most, 2*held.Header().N+maxJoinNew)
 	}
-	return &remoteSet{n: n, peer: p, most: max(most, n.cfg.limits.Claim)}, nil
+	return &remoteSet{n: n, peer: p, most: most}, nil
 }
 
 // remoteSet is the set of another peer's keys, as a source of a join.
@@ -122,7 +122,7 @@ func (s *remoteSet) Matching(ctx context.Context, p bloom.Params, message []byte
 	if err != nil {
 		return err
 	}
-	most, keys, bytes, stray := min(s.size.Bytes, maxJoin), 0, 0, 0
+	most, keys, bytes := min(s.size.Bytes, maxJoin), 0, 0
 	return s.ask(ctx, wire.JoinRequest{Params: p, Filter: len(message)}, message, func(p wire.JoinPiece) error {
 		for _, k := range p.Keys {
 			keys, bytes = keys+1, bytes+join.KeyBytes(len(k))
@@ -130,9 +130,6 @@ func (s *remoteSet) Matching(ctx context.Context, p bloom.Params, message []byte
 				return fmt.Errorf("%w: more than %d keys or %d bytes", wire.ErrLimit, s.size.Keys, most)
 			}
 			if !filter.Contains(k) {
-				stray++
-			}
-			if stray > s.n.cfg.limits.Stray {
 				return fmt.Errorf("%w: a key that is not in the filter", wire.ErrMalformed)
 			}
 			if err := f(k); err != nil {

@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/node/join"
@@ -92,6 +94,77 @@ func TestHostileJoin(t *testing.T) {
 	}
 	if got, err := r.exchange(n, JoinID, request(wire.JoinRequest{})); err != nil || len(got) == 0 {
 		t.Errorf("afterwards: %x, %v", got, err)
+	}
+}
+
+// TestFalseJoins: the other end of a join claims more keys than it can have, and sends a filter without end, or it sends
+// keys that the node's filter lacks. The node takes little of either. It takes all where as many keys may be claimed, and
+// where the filter has those sent.
+func TestFalseJoins(t *testing.T) {
+	t.Parallel()
+	const little, all = 1 << 20, 4 << 20
+	n, liar := newNode(t), newHost(t)
+	add(t, n, []byte("k"))
+	var keys [][]byte
+	for i := range byte(16) {
+		keys = append(keys, bytes.Repeat([]byte{i, 1}, 500))
+	}
+	var taken atomic.Int64
+	liar.SetStreamHandler(wire.ProtocolIn("venn", JoinID), func(s network.Stream) {
+		defer s.Close()
+		b, err := wire.ReadFrame(s, wire.MaxJoinRequest, nil)
+		if err != nil {
+			return
+		}
+		r, err := wire.ParseJoinRequest(b)
+		piece := wire.JoinPiece{Set: wire.JoinSize{Keys: 1 << 30, Bytes: 1 << 36}, Final: true}
+		switch {
+		case err != nil:
+			return
+		case r.Filter > 0:
+			piece = wire.JoinPiece{Keys: keys}
+		case r.Params.Blocks > 0:
+			piece = wire.JoinPiece{Filter: make([]byte, wire.MaxBatch)}
+		}
+		for b = piece.Append(nil); taken.Load() < all && wire.WriteFrame(s, b) == nil && !piece.Final; {
+			taken.Add(int64(len(b)))
+		}
+	})
+	dialTo(t, liar, info(n))
+	p := bloom.Params{BlockBits: 1 << 10, Blocks: 1, Hashes: 4}
+	filterOf := func(keys ...[]byte) []byte {
+		f := must(bloom.New(p))
+		for _, k := range keys {
+			f.Add(k)
+		}
+		return must(must(bloom.NewCodec(p)).Append(nil, f, nil))
+	}
+	claims := func(most int) error {
+		set := &remoteSet{n: n, peer: liar.ID(), most: most}
+		if _, err := set.Size(t.Context()); err != nil {
+			return err
+		}
+		_, err := set.Filter(t.Context(), p)
+		return err
+	}
+	matches := func(filter []byte) error {
+		set := &remoteSet{n: n, peer: liar.ID(), size: wire.JoinSize{Keys: 1 << 16, Bytes: 1 << 26}}
+		return set.Matching(t.Context(), p, filter, func([]byte) error { return nil })
+	}
+	for _, c := range []struct {
+		name  string
+		do    func() error
+		takes bool
+	}{
+		{"as many keys as can be", func() error { _, _, err := n.Join(t.Context(), n.ID(), liar.ID()); return err }, false},
+		{"any number of keys", func() error { return claims(1 << 30) }, true},
+		{"keys that the filter lacks", func() error { return matches(filterOf([]byte("k"))) }, false},
+		{"keys that the filter has", func() error { return matches(filterOf(keys...)) }, true},
+	} {
+		taken.Store(0)
+		if err := c.do(); err == nil || taken.Load() > little != c.takes {
+			t.Errorf("%s: %d bytes are taken, %v", c.name, taken.Load(), err)
+		}
 	}
 }
 

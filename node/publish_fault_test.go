@@ -9,6 +9,7 @@ import (
 
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/node/keystore"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -72,6 +73,29 @@ func (e *failingEpochs) NextEpoch() (summary.Epoch, error) {
 		return summary.Epoch{}, errDisk
 	}
 	return e.clockEpochs.NextEpoch()
+}
+
+// TestSearchesAreLookedUpOutside: a node whose disk does not answer, when it looks up the key of another's search, goes
+// on with all else.
+func TestSearchesAreLookedUpOutside(t *testing.T) {
+	t.Parallel()
+	keys := &slowKeys{asked: make(chan struct{}, 1)}
+	n := newNode(t, WithKeys(keys))
+	r := newRaw(t, n)
+	keys.slow.Lock()
+	var asking sync.WaitGroup
+	defer asking.Wait()
+	defer keys.slow.Unlock()
+	asking.Go(func() {
+		q := wire.Query{Kind: wire.Search, Nonce: 1, Origin: wire.PeerID(r.h.ID()), Key: []byte("k"), Want: 1, Budget: 10, Within: 20 * time.Second, Hops: 1}
+		_, _ = r.exchange(n, QueryID, frame(q.Append(nil)))
+	})
+	<-keys.asked
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if _, err := n.Neighbours(ctx); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestFaultIsTold: a summary that cannot be made shows in Status until one is made.

@@ -7,14 +7,46 @@ import (
 	"testing"
 	"time"
 
+	"github.com/libp2p/go-libp2p"
+	"github.com/libp2p/go-libp2p/core/connmgr"
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
+	"github.com/libp2p/go-libp2p/p2p/security/noise"
+	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
 
 	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/fault"
 )
+
+// cast has the hosts and nodes of one run.
+type cast struct{ closers []func() }
+
+func (c *cast) close() {
+	for i := len(c.closers) - 1; i >= 0; i-- {
+		c.closers[i]()
+	}
+}
+
+func (c *cast) host() host.Host {
+	h := must(libp2p.New(
+		libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"), libp2p.ResourceManager(&network.NullResourceManager{}),
+		libp2p.ConnectionManager(connmgr.NullConnMgr{}),
+		libp2p.DisableRelay(), libp2p.DisableMetrics(), libp2p.DisableIdentifyAddressDiscovery(), libp2p.ForceReachabilityPublic(),
+		libp2p.Transport(tcp.NewTCPTransport), libp2p.Security(noise.ID, noise.New), libp2p.Muxer(yamux.ID, yamux.DefaultTransport),
+	))
+	c.closers = append(c.closers, func() { _ = h.Close() })
+	return h
+}
+
+func (c *cast) node() *node.Node {
+	n := must(node.New(c.host()))
+	c.closers = append(c.closers, func() { _ = n.Close() })
+	return n
+}
 
 // TestHostileLink: on real hosts, a node begins beside an honest link and one that lies in every way. It learns all
 // that it would learn without the liar, in about the same time, and finds what there is.

@@ -2,9 +2,9 @@
 // if its defence is too weak. It also fails if the attack does not hurt the undefended system, because then it
 // proves nothing.
 //
-// Where names the system of an attack: the cores alone in virtual time, real libp2p hosts on loopback, values alone,
-// or a disk. Without the defence a limit is replaced (overlay.Limits, tails.Limits, routing.Limits, nodelab.Limits),
-// or a parameter that the defence rests on.
+// Where names the system of an attack: the cores alone in virtual time, values alone, or a disk. Without the defence a
+// limit is replaced (overlay.Limits, tails.Limits, routing.Limits), or a parameter that the defence rests on. Attacks on
+// real hosts are tests of package node, and rows of .ci/attack.
 package threats
 
 import (
@@ -35,7 +35,6 @@ type Where string
 // The systems on which attacks run.
 const (
 	Cores  Where = "cores"  // one core or several, in virtual time
-	Hosts  Where = "hosts"  // real libp2p hosts
 	Values Where = "values" // summaries and filters alone
 	Disk   Where = "disk"   // a store on a datastore
 )
@@ -67,7 +66,7 @@ type attack struct {
 }
 
 // all has all attacks, by families; each family has a file.
-var all = slices.Concat(exchangeAttacks, directoryAttacks, pastAttacks, hostileAttacks, queryAttacks, weather, valueAttacks, byteAttacks, diskAttacks, linkAttacks)
+var all = slices.Concat(exchangeAttacks, directoryAttacks, pastAttacks, hostileAttacks, queryAttacks, weather, valueAttacks, byteAttacks, diskAttacks)
 
 // Options are the options of Run.
 type Options struct {
@@ -98,9 +97,6 @@ func (a *attack) try(ctx context.Context) Row {
 	r := Row{Attack: a.name, Where: a.where, Measured: a.measured, Defence: a.defence, Target: a.target.String()}
 	began := time.Now()
 	err := a.both(ctx, &r)
-	for again := 0; a.where == Hosts && err != nil && ctx.Err() == nil && again < 2; again++ {
-		err = a.both(ctx, &r) // on a busy machine a connection may not be made in time
-	}
 	r.Seconds = time.Since(began).Seconds()
 	if err != nil {
 		r.Err = err.Error()
@@ -168,3 +164,11 @@ func unless[L any](defended bool, loose L) (l L) {
 
 // unbounded is a bound that no run reaches.
 const unbounded = math.MaxInt
+
+// truth returns 1 for true, else 0.
+func truth(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}

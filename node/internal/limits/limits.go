@@ -15,8 +15,6 @@ type Limits struct {
 	Dials    int                // dials for one question, of a peer that cannot be dialled; 0: 1
 	Addrs    int                // addresses of a record that are dialled, at most one of them by a relay; 0: 8
 	Offences float64            // offences of a peer that are forgiven at a time; 0: 20
-	Claim    int                // keys that the other end of a join may always claim; 0: its summary decides
-	Stray    int                // keys that the other end of a join may send although its filter lacks them; 0: none
 }
 
 // Defaulted returns the limits with the defaults in place of zero values.
