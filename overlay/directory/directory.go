@@ -146,7 +146,7 @@ func (d *Directory) mayAdd(l *Link, tag uint64) bool {
 	if d.isTag(tag, l) {
 		return true
 	}
-	room := len(d.byTag) <= 2*d.UnlinkedCapacity()
+	room := d.unlinked() <= 2*d.UnlinkedCapacity()
 	return d.pending < MaxPending && l.brought < MaxPendingLink && room && !d.pendingFull() && !d.Short()
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -275,6 +276,39 @@ func TestRoom(t *testing.T) {
 	for fits, want := range map[int]int{0: 1, 2: 1, 3: 1, 4: 2, 12: 10, 13: 10, math.MaxInt: 10} {
 		if d.SetRoom(fits); d.UnlinkedCapacity() != want {
 			t.Errorf("where memory is for %d, there is room for %d, want %d", fits, d.UnlinkedCapacity(), want)
+		}
+	}
+}
+
+// TestLinksTakeNoRoom: pending and named entries may take twice the room for unlinked origins, however many are linked.
+func TestLinksTakeNoRoom(t *testing.T) {
+	const room = 10
+	for _, links := range []int{1, 3 * room} {
+		for _, way := range []string{"announced", "named"} {
+			d := alone(rand.New(rand.NewPCG(1, 14)), Config{Memory: 1 << 30, MaxOrigins: room})
+			for i := range links {
+				p := wire.PeerID(fmt.Sprint("link", i))
+				d.Open(p, "")
+				if d.Add(0, p, group.Tag(plain.Tag, string(p))) == nil {
+					t.Fatalf("%s has no entry", p)
+				}
+			}
+			n := 0
+			for i := range 4 * room {
+				p := wire.PeerID(fmt.Sprint("stranger", i))
+				tag := group.Tag(plain.Tag, string(p))
+				if way == "announced" {
+					d.Add(0, "link0", tag)
+				} else if fault := d.LearnRecord(0, "link0", record(p)); fault != "" {
+					t.Fatal(fault)
+				}
+				if d.Tagged(tag) != nil {
+					n++
+				}
+			}
+			if n != 2*room+1 {
+				t.Errorf("%d links: %d strangers are %s, want %d", links, n, way, 2*room+1)
+			}
 		}
 	}
 }
