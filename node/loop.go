@@ -230,6 +230,7 @@ func (l *loop) stateChanged(p peer.ID, s inbox.PeerState) {
 			if l.n.cfg.isBootstrap(p) {
 				l.rejoins.Shorten(0)
 			}
+			l.n.parted.note(p, time.Now())
 			l.endLink(p, core.LinkLost{Peer: wire.PeerID(p)})
 		}
 	case !l.n.links.Linked(p): // it reconnected before the end was noted, which took the new link out of the table

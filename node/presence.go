@@ -51,7 +51,6 @@ func (n *Node) goodbye() {
 func (l *loop) seek(s core.Seek) {
 	look := l.n.lookOnWord
 	if s.Lost {
-		l.n.parted.note(peer.ID(s.Record.Peer), time.Now())
 		look = l.n.lookForLost
 	}
 	l.n.tasks.Run(func() {
