@@ -15,7 +15,6 @@ import (
 type Result struct {
 	End       int            // the run's last part plus one; of a delta, the number of parts held now
 	Fault     event.Fault    // fault of the sender, or with [event.FaultTwin] of the origin; "": nobody's
-	Applied   bool           // a delta led to a prefix
 	Unapplied bool           // a delta led to no prefix: parts are to be asked for instead
 	Unfit     bool           // the parts do not fit the prefix held, which need not be the sender's fault
 	Later     bool           // the header is of a later version, which cannot be read here
@@ -121,7 +120,7 @@ func (d *Directory) applyDelta(e *Entry, empty *summary.Prefix, in event.PartsRe
 	p, err := d.applied(empty, in)
 	switch {
 	case err == nil:
-		return p, Result{Applied: ofOneOrigin(in)}
+		return p, Result{}
 	case errors.Is(err, errBase), errors.Is(err, summary.ErrVersion):
 		return nil, Result{Unapplied: true}
 	}

@@ -39,10 +39,7 @@ func (x *Exchange) sizeDelta(of *offer, most int) (ok bool) {
 		return false
 	}
 	of.end, of.given = min(earlier.Parts(), most), base{p: earlier}.given()
-	of.bytes = of.e.deltaBytes
-	if of.bytes == 0 {
-		of.bytes = rpcOverhead + headerBytes + of.e.Held().EncodedBytes()/16
-	}
+	of.bytes = rpcOverhead + headerBytes + of.e.Held().EncodedBytes()/16
 	of.class, of.value = newer, of.e.Weight()/float64(of.bytes)
 	return true
 }

@@ -14,7 +14,6 @@ import (
 type origin struct {
 	*directory.Entry // nil: there is none
 	place            space.Place
-	deltaBytes       int           // bytes of the last delta; 0: there was none
 	newerThan        summary.Epoch // latest epoch heard of that was newer than the newest held
 	ask              ask           // the one outstanding ask; zero: nothing is asked about it
 	step             step          // the next parts to ask for, as last planned

@@ -87,9 +87,6 @@ func (x *Exchange) Took(now time.Duration, a Arrival, r directory.Result) {
 	if l != nil && r.Unapplied {
 		x.matter(l, e.Tag()).noDelta = a.in.Group.Epoch()
 	}
-	if r.Applied {
-		e.deltaBytes = max(a.in.Bytes, 1)
-	}
 	x.judge(now, l, e, a, r)
 	if r.Learned != nil && l != nil {
 		l.traded(e.Index()).claims(a.in.Group.Epoch(), uint16(r.End))
