@@ -67,7 +67,7 @@ func (o *Overlay) Step(now time.Duration, in event.Input) []event.Effect {
 		o.topology.Begin(now)
 	}
 	o.take(now, in)
-	o.directory.Shed(now, o.topology.IsNeighbour)
+	o.directory.Shed(now, o.topology.IsNeighbour, o.noRoomFor)
 	o.pass()
 	o.tick(now)
 	return o.effects.List()
@@ -280,8 +280,7 @@ func (o *Overlay) tick(now time.Duration) {
 			o.refreshLinks(now)
 		}
 		o.acquaint(now)
-		slow := o.region.SlowStart(now)
-		o.exchange.Round(now, func() bool { return o.directory.Short() || slow() })
+		o.exchange.Round(now, o.region.SlowStart(now))
 		for _, i := range o.exchange.Asked() {
 			o.directory.Asked(now, i)
 		}

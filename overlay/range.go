@@ -41,15 +41,18 @@ func (o *Overlay) forgetOutside(now time.Duration) {
 	o.pass()
 }
 
-// keepToRoom forgets the entries for which there is no room. The region remembers their places, and useful contacts.
+// keepToRoom forgets the entries for which there is no room.
 func (o *Overlay) keepToRoom() {
-	o.directory.KeepToRoom(o.topology.IsNeighbour, func(e *directory.Entry) {
-		if e.Held() != nil {
-			o.region.Note(o.directory.Place(e), true)
-		}
-		o.region.Keep(e)
-	})
+	o.directory.KeepToRoom(o.topology.IsNeighbour, o.noRoomFor)
 	o.pass()
+}
+
+// noRoomFor has the region remember the place of an entry that is about to go, and its peer as a contact.
+func (o *Overlay) noRoomFor(e *directory.Entry) {
+	if e.Held() != nil {
+		o.region.Note(o.directory.Place(e), true)
+	}
+	o.region.Keep(e)
 }
 
 // comeBack asks all links, once there is room again, to repeat the announcements for which there was no room.

@@ -13,8 +13,7 @@ import (
 )
 
 // TestVouchedIsKnown: peers with memory for some thirty origins know nearly all peers of the ranges that they vouch for,
-// small as collections are. A minute after more peers join, so it is with those, too. In 600 peers it is not so yet: one in
-// 50 is unknown, and one in 33 after 60 more have joined.
+// small as collections are. A minute after more peers join, so it is with those, too.
 func TestVouchedIsKnown(t *testing.T) {
 	n, collections, seeds := 150, []int{10, 50}, uint64(2)
 	if testing.Short() {

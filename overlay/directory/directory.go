@@ -47,7 +47,6 @@ type Directory struct {
 	previous *rotation       // tables of the previous seed; nil: there is none
 
 	trimmed bool // parts were dropped, and are not asked for again
-	crowded bool // memory is full of samples: no new origin is asked for
 
 	due         agenda.Agenda
 	version     uint64        // see Version
@@ -147,7 +146,7 @@ func (d *Directory) mayAdd(l *Link, tag uint64) bool {
 		return true
 	}
 	room := d.unlinked() <= 2*d.UnlinkedCapacity()
-	return d.pending < MaxPending && l.brought < MaxPendingLink && room && !d.pendingFull() && !d.Short()
+	return d.pending < MaxPending && l.brought < MaxPendingLink && room && !d.pendingFull()
 }
 
 // create makes an entry without a summary.

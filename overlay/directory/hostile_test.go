@@ -35,7 +35,7 @@ func record(p wire.PeerID) wire.Record { return wire.Record{Peer: p, Envelope: [
 
 // keep lets time pass as package overlay does, with nothing offered by anybody.
 func keep(d *Directory, now time.Duration) {
-	d.Shed(now, nobody)
+	d.Shed(now, nobody, noCall)
 	for _, s := range d.Step(now) {
 		d.Remove(s.Index)
 	}
@@ -118,7 +118,7 @@ func twins(t *testing.T, cfg Config, later time.Duration) (banned int, taken boo
 		if e := d.Add(0, "sybil", group.Tag(plain.Tag, string(p))); e != nil {
 			t.Fatalf("%v is banned, and known", e)
 		}
-		d.Shed(0, nobody)
+		d.Shed(0, nobody, noCall)
 	}
 	banned = len(d.bans.order)
 	d.Close("sybil")

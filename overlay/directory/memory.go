@@ -17,15 +17,12 @@ import (
 //  1. bases, and the encoded parts of small prefixes;
 //  2. last parts, least value a byte first, down to the sample; dropped parts are not asked for again while memory
 //     is short;
-//  3. whole entries: first entries known by their record alone and covered ones, then by least weight (less for
-//     each dial that failed). Linked peers and neighbours stay. Useful peers, with a confirmed hit, go after all
-//     others, as long as they take no more than half of the memory: so no crowd of new identities displaces them.
+//  3. whole entries, by the rule of [Keep]. Linked peers and neighbours stay.
 //
 // Whole entries seldom go this way: [Directory.KeepToRoom] keeps the number of origins that memory is enough for, by
-// the rule of [Keep]. This rule is left for entries that are unusually large or come all at once.
+// the same rule. So they go for entries that are unusually large or come all at once.
 //
-// Each time it frees 1/32 more than it needs, so that one scan of all entries serves many inputs. Once entries had to
-// go, no new ones are made until an eighth of the memory is free: the same origins would only come back.
+// Each time it frees 1/32 more than it needs, so that one scan of all entries serves many inputs.
 
 // entryMemory is the number of bytes of an entry, without records and prefixes: its fields, its place in the tables and
 // the index.
@@ -35,9 +32,9 @@ const entryMemory = 400
 // origins that may be used beyond it.
 func slack(n int) int { return int(bound.Little * float64(n)) }
 
-// OriginShare is the share of the memory for the first parts of origins. The rest is for further parts, for unusually
-// large origins, and, at most, for pending entries. If it were 1, the first origins to come would stay, because there
-// would be no memory to weigh others against them. Below this share, dropped parts may be asked for again.
+// OriginShare is the share of the memory for the first parts of origins. The rest is for further parts, and at most for
+// pending entries and what is kept beside the directory. If it were 1, the first origins to come would stay, because
+// there would be no memory to weigh others against them. Below this share, dropped parts may be asked for again.
 const OriginShare = 0.75
 
 // compactBytes is the largest size, in encoded bytes, of a prefix that loses its encoded parts: the parts fit into a
@@ -129,15 +126,11 @@ func (d *Directory) EncodedBytes() int {
 	return n
 }
 
-// pendingFull reports whether entries without a summary have used up their share of the memory.
+// pendingFull reports whether entries without a summary, bans, and what is kept beside the directory have used up what
+// the first parts of origins leave of the memory.
 func (d *Directory) pendingFull() bool {
-	return float64(d.pending+len(d.named))*entryMemory >= float64((1-OriginShare)*float64(d.cfg.Memory))
-}
-
-// Short reports whether memory is full of samples, or was and has not yet an eighth free.
-func (d *Directory) Short() bool {
-	d.crowded = d.crowded && d.Memory() > d.cfg.Memory/8*7
-	return d.crowded
+	bytes := (d.pending+len(d.named))*entryMemory + d.bans.memory() + d.beside
+	return float64(bytes) >= float64((1-OriginShare)*float64(d.cfg.Memory))
 }
 
 // restore lets dropped parts be asked for again once memory is no longer short.
@@ -155,8 +148,8 @@ func (d *Directory) restore() {
 }
 
 // Shed frees memory until the directory takes no more than Config.Memory. Entries of linked peers stay, and entries of
-// peers for which keep is true.
-func (d *Directory) Shed(now time.Duration, keep func(wire.PeerID) bool) {
+// peers for which keep is true. It calls gone with each other entry before it goes.
+func (d *Directory) Shed(now time.Duration, keep func(wire.PeerID) bool, gone func(*Entry)) {
 	if d.Memory() <= d.cfg.Memory {
 		return
 	}
@@ -164,10 +157,14 @@ func (d *Directory) Shed(now time.Duration, keep func(wire.PeerID) bool) {
 	if d.Memory() > d.cfg.Memory {
 		d.compactOlder(now, 0)
 	}
-	for d.Memory() > d.cfg.Memory && d.shedParts(d.cfg.Memory-slack(d.cfg.Memory)) {
+	goal := d.cfg.Memory - slack(d.cfg.Memory)
+	for d.Memory() > d.cfg.Memory && d.shedParts(goal) {
 	}
-	if d.Memory() > d.cfg.Memory {
-		d.shedEntries(d.cfg.Memory-slack(d.cfg.Memory), keep)
-		d.crowded = true
+	if d.Memory() <= d.cfg.Memory {
+		return
+	}
+	for room := len(d.byTag) - d.owns; room > 0 && d.Memory() > goal; {
+		room = min(room-1, room*goal/d.Memory())
+		d.keepTo(room, keep, gone)
 	}
 }

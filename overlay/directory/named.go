@@ -30,7 +30,7 @@ func (d *Directory) name(now time.Duration, from wire.PeerID, tag uint64) *Entry
 
 // nameNew makes an entry that is known by its record alone. It returns nil if there is no room.
 func (d *Directory) nameNew(now time.Duration, from wire.PeerID, tag uint64) *Entry {
-	if d.bans.has(now, tag) || d.unlinked() > 2*d.UnlinkedCapacity() || d.pendingFull() || d.Short() {
+	if d.bans.has(now, tag) || d.unlinked() > 2*d.UnlinkedCapacity() || d.pendingFull() {
 		d.ignored++
 		return nil
 	}

@@ -134,7 +134,7 @@ func TestRandomSequences(t *testing.T) {
 				d.KeepToRoom(func(p wire.PeerID) bool { return p == "peer3" }, func(*Entry) {})
 			case 13:
 				d.cfg.Memory = d.Memory() * (5 + number(6)) / 10
-				d.Shed(now, func(p wire.PeerID) bool { return p == "peer3" })
+				d.Shed(now, func(p wire.PeerID) bool { return p == "peer3" }, func(*Entry) {})
 				if number(2) > 0 {
 					d.cfg.Memory = 1 << 20
 				}

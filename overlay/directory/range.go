@@ -64,7 +64,7 @@ func (d *Directory) Refused() []space.Place {
 // Missed reports whether origins of the range were refused or lost for want of room, and there is room again. It
 // returns true once; then the links are to announce everything again.
 func (d *Directory) Missed(now time.Duration) bool {
-	if !d.missed || d.Short() || d.pendingFull() || 10*d.unlinked() > 9*d.UnlinkedCapacity() {
+	if !d.missed || d.pendingFull() || d.fits <= len(d.links) || 10*d.unlinked() > 9*d.UnlinkedCapacity() {
 		return false
 	}
 	d.missed, d.regained = false, now+agenda.Lately
@@ -104,7 +104,7 @@ func (d *Directory) Invite(now time.Duration, from wire.PeerID, tag uint64) *Ent
 	if e := d.Tagged(tag); e != nil && e.state != Named {
 		return e
 	}
-	if d.bans.has(now, tag) || d.pending >= MaxPending || d.pendingFull() || d.Short() {
+	if d.bans.has(now, tag) || d.pending >= MaxPending || d.pendingFull() {
 		return nil
 	}
 	return d.await(now, from, tag)
@@ -113,10 +113,13 @@ func (d *Directory) Invite(now time.Duration, from wire.PeerID, tag uint64) *Ent
 // KeepToRoom forgets the entries for which there is no room, by the rule of [Keep]. A peer for which keep is true
 // stays. It calls gone with each entry before it goes.
 func (d *Directory) KeepToRoom(keep func(wire.PeerID) bool, gone func(*Entry)) {
-	room := d.UnlinkedCapacity()
-	if d.unlinked() <= room+slack(room) {
-		return
+	if room := d.UnlinkedCapacity(); d.unlinked() > room+slack(room) {
+		d.keepTo(room, keep, gone)
 	}
+}
+
+// keepTo forgets all but room entries, by the rule of [Keep].
+func (d *Directory) keepTo(room int, keep func(wire.PeerID) bool, gone func(*Entry)) {
 	others := d.Others()
 	all, entries := make([]Candidate, 0, len(others)), make([]*Entry, 0, len(others))
 	own := d.Own().cur

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -51,6 +52,8 @@ func crowd(t testing.TB, peers, keys int) *Directory {
 
 func nobody(wire.PeerID) bool { return false }
 
+func noCall(*Entry) {}
+
 // parts is how many are held in all.
 func parts(d *Directory) int {
 	n := 0
@@ -71,7 +74,7 @@ func BenchmarkShed(b *testing.B) {
 				drops += parts(d)
 				memory = d.cfg.Memory
 				b.StartTimer()
-				d.Shed(0, nobody)
+				d.Shed(0, nobody, noCall)
 				b.StopTimer()
 				drops -= parts(d)
 				b.StartTimer()
@@ -90,7 +93,7 @@ func TestShedDropsWhatIsWorthLeast(t *testing.T) {
 	for _, e := range d.Others() {
 		before[e] = e.cur
 	}
-	d.Shed(0, nobody)
+	d.Shed(0, nobody, noCall)
 	most, least, kept := 0.0, math.Inf(1), 0
 	for _, e := range d.Others() {
 		p := before[e]
@@ -156,60 +159,37 @@ func TestShedBases(t *testing.T) {
 	}
 }
 
-// Peers that have proved useful go after all others, though they came first and weigh no more. But they take no more
-// than half of the memory.
-func TestUsefulOnesStay(t *testing.T) {
-	for _, useful := range []int{10, 90} {
-		d := crowd(t, 100, 300)
-		for i, e := range d.Others() {
-			e.answers = answers{}
-			if i < useful {
-				e.hits = 1
-			}
-		}
-		d.cfg.Memory = d.Memory() * 3 / 5
-		d.Shed(0, nobody)
-		stay, all := 0, 0
-		for i, e := range d.Others() {
-			if e != nil {
-				all++
-				if i < useful {
-					stay++
-				}
-			}
-		}
-		if d.Memory() > d.cfg.Memory || all == 100 || all < 30 {
-			t.Errorf("%d entries stay in %d bytes of %d", all, d.Memory(), d.cfg.Memory)
-		}
-		if useful == 10 && stay < useful {
-			t.Errorf("%d of %d useful ones stay, of %d in all", stay, useful, all)
-		}
-		if useful == 90 && stay == all {
-			t.Errorf("only useful ones stay, %d of them: the others have no chance", stay)
-		}
-	}
-}
-
-// Of those that proved useful, too, what weighs least goes first, whoever came first.
-func TestLightestUsefulOnesGo(t *testing.T) {
+// TestShedKeepsByRule: of whole entries those stay that Keep chooses, as many as fit, and linked peers. Each other one is
+// named before it goes. A directory full of them hears of further origins: they are weighed against the others.
+func TestShedKeepsByRule(t *testing.T) {
 	d := crowd(t, 100, 300)
-	var weight [100]float64
-	for i, e := range d.Others() {
-		e.hits = 1
-		weight[i] = e.Weight()
+	d.Open("peer0", "")
+	others := slices.Clone(d.Others())
+	var all []Candidate
+	for i, e := range others {
+		e.hits = uint16(i % 3)
+		all = append(all, Candidate{Place: d.Place(e), Linked: i == 0, Hits: i % 3})
 	}
+	d.SetRange(space.Around(d.PlaceOf(d.Own().tag), 2))
 	d.cfg.Memory = d.Memory() * 3 / 5
-	d.Shed(0, nobody)
-	heaviest, lightest := 0.0, math.Inf(1) // of those gone, and of those that stay
-	for i, e := range d.Others() {
-		if e == nil {
-			heaviest = max(heaviest, weight[i])
-		} else {
-			lightest = min(lightest, weight[i])
+	gone := map[*Entry]bool{}
+	d.Shed(0, nobody, func(e *Entry) { gone[e] = e.Held() != nil })
+	left := 0
+	for _, e := range d.Others() {
+		if e != nil && e.peer != "peer0" {
+			left++
 		}
 	}
-	if heaviest == 0 || heaviest > lightest {
-		t.Errorf("one of weight %g went, one of weight %g stays", heaviest, lightest)
+	for i, stays := range Keep(d.within, d.PlaceOf(d.Own().tag), left, all) {
+		if stays != (d.Others()[i] != nil) || stays == gone[others[i]] {
+			t.Errorf("entry %d is to stay: %v; it stays: %v; it was named before it went: %v", i, stays, d.Others()[i] != nil, gone[others[i]])
+		}
+	}
+	if m := d.Memory(); m > d.cfg.Memory || m < d.cfg.Memory*9/10 || left > 90 {
+		t.Errorf("%d entries stay in %d bytes of %d", left, m, d.cfg.Memory)
+	}
+	if d.Add(0, "from", uint64(d.PlaceOf(d.Own().tag))^1) == nil || d.Invite(0, "from", 1) == nil {
+		t.Error("no further origin is let in")
 	}
 }
 
@@ -228,10 +208,11 @@ func TestLost(t *testing.T) {
 		}
 		if memory {
 			d.cfg.Memory = d.Memory() / 4
-			d.Shed(0, nobody)
+			d.Shed(0, nobody, noCall)
+			d.SetRoom(len(d.byTag) - d.owns + len(d.links)) // as the region reckons: those that stay fill it
 		} else {
 			d.SetRoom(21) // with the one linked
-			d.KeepToRoom(nobody, func(*Entry) {})
+			d.KeepToRoom(nobody, noCall)
 		}
 		gone, nearest := 0, 0
 		for i, e := range d.Others() {

@@ -8,8 +8,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// Round does one round with all links: asks, announcements, and the parts that they want. short reports whether the
-// directory has no memory for further samples.
+// Round does one round with all links: asks, announcements, and the parts that they want. short is called for
+// each new origin that links offer, and reports whether it must not be asked for now.
 func (x *Exchange) Round(now time.Duration, short func() bool) {
 	x.at(now)
 	x.equals = x.fastest()

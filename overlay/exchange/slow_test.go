@@ -116,7 +116,7 @@ func planned(w *world) (asks []string) {
 	}
 	before := slices.Clone(x.origins)
 	rests, due := slices.Clone(x.rests), slices.Clone(x.due)
-	x.planAsks(x.now, w.d.Short)
+	x.planAsks(x.now, anyNumber)
 	for _, l := range x.links {
 		for _, it := range l.asks {
 			i := w.d.Tagged(it.Group.OriginTag()).Index()

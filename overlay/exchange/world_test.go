@@ -26,6 +26,9 @@ type world struct {
 	next    time.Duration // when time counts again
 }
 
+// anyNumber is the answer of a peer that may ask for any number of new origins.
+func anyNumber() bool { return false }
+
 // lone returns a world without links, on a line of the given rate.
 func lone(rng *rand.Rand, rate uint64) *world {
 	w := &world{d: emptyDirectory(rng), rng: rng}
@@ -146,7 +149,7 @@ func (w *world) give(now time.Duration, in event.Input) []event.Effect {
 		w.d.Tidy(now)
 		w.d.Estimate()
 		w.pass()
-		w.x.Round(now, w.d.Short)
+		w.x.Round(now, anyNumber)
 	}
 	return append([]event.Effect(nil), w.out.List()...)
 }

@@ -197,7 +197,8 @@ func (s *Region) nearerThanWe(place space.Place, from wire.PeerID) (nearer []wir
 	return nearer
 }
 
-// Visit remembers a peer that asked here for similar peers, if its summary is known.
+// Visit remembers a peer that asked here for similar peers, if its summary is known. Visitors take at most half of the
+// memory that the first parts of origins leave.
 func (s *Region) Visit(now time.Duration, from wire.PeerID) {
 	e := s.directory.Lookup(from)
 	if e == nil || e.Old() {
@@ -210,10 +211,10 @@ func (s *Region) Visit(now time.Duration, from wire.PeerID) {
 	known := e.Newest().Truncate(len(says.Run.Parts)) // more of it would take more memory
 	m := &s.meeting
 	m.visitors = slices.DeleteFunc(m.visitors, func(v visitor) bool { return v.peer == from || now >= v.until })
-	if len(m.visitors) >= s.cfg.Visitors {
+	m.visitors = append(m.visitors, visitor{from, exchange.PlaceOf(from), known, says, now + known.Header().Lifetime})
+	for len(m.visitors) > s.cfg.Visitors || float64(s.VisitorBytes()) > float64((1-directory.OriginShare)/2*float64(s.cfg.Memory)) {
 		m.visitors = slices.Delete(m.visitors, 0, 1)
 	}
-	m.visitors = append(m.visitors, visitor{from, exchange.PlaceOf(from), known, says, now + known.Header().Lifetime})
 }
 
 // visitorsFor yields the visitors that an asker can be introduced to: it does not know them, and the directory holds no

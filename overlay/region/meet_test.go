@@ -18,7 +18,8 @@ func randomKeys(seed uint64, n int) []summary.Fingerprint {
 	return plain.Keys(rand.New(rand.NewPCG(seed, 9)), n)
 }
 
-// TestVisitorsAreBounded: of a crowd of visitors few are remembered, and their bytes count as memory.
+// TestVisitorsAreBounded: of a crowd of visitors few are remembered, and their bytes count as memory. They take no more
+// than their share of a small memory.
 func TestVisitorsAreBounded(t *testing.T) {
 	o := acquainted(t, 1)
 	for i := range 2 * maxVisitors {
@@ -35,6 +36,11 @@ func TestVisitorsAreBounded(t *testing.T) {
 	}
 	if bytes := o.VisitorBytes(); bytes < 800*maxVisitors || bytes > 4000*maxVisitors {
 		t.Errorf("%d visitors are counted as %d bytes", maxVisitors, bytes)
+	}
+	o.cfg.Memory = 60_000
+	o.Visit(0, "crowd0")
+	if bytes := float64(o.VisitorBytes()); bytes > 60_000./8 || bytes < 60_000./16 {
+		t.Errorf("visitors take %.0f bytes of 60,000", bytes)
 	}
 }
 
