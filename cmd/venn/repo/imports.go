@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/venn-p2p/venn/node/bounded"
 )
 
 // importsFolder is a folder with a file for each import: a command that adds the keys of a source, and may follow
@@ -100,25 +102,44 @@ func isImport(name string) bool {
 
 // readImport adds the claims of a file to keys. A missing file has none.
 func readImport(name string, keys map[string]bool) error {
-	b, err := os.ReadFile(name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	file, err := OpenRegular(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
 		return err
 	}
+	defer func() { _ = file.Close() }()
 	own := make(map[string]bool)
-	for line := range bytes.Lines(b) {
-		key, whole := strings.CutSuffix(string(line), "\n")
-		switch {
-		case !whole: // the last write was cut short
-		case strings.HasPrefix(key, "+"):
-			own[key[1:]] = true
-		case strings.HasPrefix(key, "-"):
-			delete(own, key[1:])
-		default:
-			return fmt.Errorf("%s: %q is neither + nor - and a key: move the file away, and what the import added so far stays", name, key)
+	in := bufio.NewScanner(file)
+	in.Buffer(nil, bounded.MaxBytes)
+	in.Split(wholeLine)
+	number := 1
+	for ; in.Scan(); number++ {
+		if key, added := strings.CutPrefix(in.Text(), "+"); added {
+			own[key] = true
+		} else if key, removed := strings.CutPrefix(in.Text(), "-"); removed {
+			delete(own, key)
+		} else {
+			return bounded.At(name, number, errors.New("neither + nor - and a key: move the file away, and what the import added so far stays"))
 		}
+	}
+	if in.Err() != nil {
+		return bounded.At(name, number, in.Err())
 	}
 	maps.Copy(keys, own)
 	return nil
+}
+
+// wholeLine splits lines, and leaves out a last one without an end: its write was cut short.
+func wholeLine(data []byte, atEOF bool) (advance int, line []byte, err error) {
+	if end := bytes.IndexByte(data, '\n'); end >= 0 {
+		return end + 1, data[:end], nil
+	}
+	if atEOF {
+		return len(data), nil, nil
+	}
+	return 0, nil, nil
 }
 
 // load reads the file, and writes it again with only the present claims.

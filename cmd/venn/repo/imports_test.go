@@ -1,12 +1,14 @@
 package repo
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"testing"
@@ -47,6 +49,25 @@ func TestImport(t *testing.T) {
 	noErr(t, os.WriteFile(i.name, []byte("+a\nb\n"), 0o600))
 	if _, _, err := r.OpenImport(t.Context(), "there"); err == nil {
 		t.Error("a line that is no change was read")
+	}
+}
+
+// TestHugeImport: a damaged record is refused at its first line that is too long, whatever its size.
+func TestHugeImport(t *testing.T) {
+	r := newRepo(t)
+	i, _, err := r.OpenImport(t.Context(), "there")
+	if err != nil {
+		t.Fatal(err)
+	}
+	noErr(t, errors.Join(i.Adds([]string{"a"}), i.file.Truncate(200<<20), i.Close()))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, _, err := r.OpenImport(t.Context(), "there"); !errors.Is(err, bufio.ErrTooLong) {
+		t.Errorf("got %.200v", err)
+	}
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 10<<20 {
+		t.Errorf("took %d bytes of memory", n)
 	}
 }
 
