@@ -42,7 +42,7 @@ func (r *Router) hopeful(q *search) bool {
 
 // promises reports whether a candidate under way is awaited and is no name in doubt.
 func (r *Router) promises(q *search, c *candidate) bool {
-	return !r.inDoubt(q, c) && (c.standing < suspect || r.holdsUp(q, c))
+	return !r.inDoubt(q, c) && r.awaited(q, c)
 }
 
 // affordName takes the messages for a name in doubt off the budget and off the part for these names. If that part is

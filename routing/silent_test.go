@@ -80,3 +80,25 @@ func TestLateContactsAreForgotten(t *testing.T) {
 		}
 	}
 }
+
+// TestLateMatches: peers of which little is known, and that answer late, hold up a search for all holders for a moment,
+// not until they answer. A holder that is as little known is asked all the same.
+func TestLateMatches(t *testing.T) {
+	const late, waves = 4500 * time.Millisecond, 2
+	net := routinglab.NewNet(1, routing.Config{})
+	asker, known, unsure := net.Peer("a"), net.Peer("h"), net.Peer("u")
+	known.Holds["k"], unsure.Holds["k"] = true, true
+	routinglab.Link(asker, known)
+	asker.Knows["h"], asker.Knows["u"], known.Knows["u"] = 0.001, 0.98, 0.98
+	for i := range 16 * waves {
+		liar := net.Peer(wire.PeerID(fmt.Sprintf("liar%02d", i)))
+		liar.Slow = late
+		asker.Knows[liar.ID], known.Knows[liar.ID] = 0.95, 0.95
+	}
+	for i := range 4 {
+		s := search(net, asker, routing.Query{ID: routing.QueryID(i + 1), Key: []byte("k"), Mode: wire.All})
+		if s.Found != 2 || s.Elapsed > (waves+1)*800*time.Millisecond {
+			t.Errorf("search %d: found %d after %v", i, s.Found, s.Elapsed)
+		}
+	}
+}

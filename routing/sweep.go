@@ -107,8 +107,9 @@ func (r *Router) holdsUp(q *search, c *candidate) bool { return r.now < c.since+
 
 // patience returns the time that the plan waits for the answer of a candidate. It is short for a candidate that failed
 // recently: a hundredth of the time since it was asked then, HedgeAfter at most, because a peer behind a partition may
-// be back. It is HedgeAfter for a linked peer with neither match nor name, and for a name in doubt. A search for others
-// does not wait for candidates that failed: the waits of all peers on the way would add up.
+// be back. It is HedgeAfter for a linked peer with neither match nor name, and for a name in doubt. In an All query it is
+// twice as long for a match that is not sure: anybody may claim some of each key. A search for others does not wait for
+// candidates that failed: the waits of all peers on the way would add up.
 func (r *Router) patience(q *search, c *candidate) time.Duration {
 	switch {
 	case c.standing >= suspect && q.serves != nil:
@@ -117,8 +118,16 @@ func (r *Router) patience(q *search, c *candidate) time.Duration {
 		return min((c.since-r.conduct(c.record.Peer).failure.asked)/100, r.cfg.HedgeAfter)
 	case c.why == Linked, r.inDoubt(q, c):
 		return r.cfg.HedgeAfter
+	case q.Mode == wire.All && c.why == Matched && !c.sure():
+		return contactPatience * r.cfg.HedgeAfter
 	}
 	return r.cfg.ConfirmTimeout
+}
+
+// awaited reports whether an answer under way may still help when nothing else is left to do. The plan goes on without
+// a linked peer's, but waits for it at last.
+func (r *Router) awaited(q *search, c *candidate) bool {
+	return c.why == Linked && c.standing < suspect || r.holdsUp(q, c)
 }
 
 // worthWaiting reports whether an answer under way may still help when nothing else is left to do.
@@ -127,7 +136,7 @@ func (r *Router) worthWaiting(q *search) bool {
 		return true
 	}
 	for i := range q.candidates {
-		if c := &q.candidates[i]; c.state == asking && (c.standing < suspect && !r.inDoubt(q, c) || r.holdsUp(q, c)) {
+		if c := &q.candidates[i]; c.state == asking && r.awaited(q, c) {
 			return true
 		}
 	}
