@@ -55,7 +55,7 @@ var Muxer network.Multiplexer = admit.Muxer{Transport: yamux.DefaultTransport}
 func Guarded(c *libp2p.Config) error {
 	limits := rcmgr.DefaultLimits
 	libp2p.SetDefaultServiceLimits(&limits)
-	setServiceLimits(&limits)
+	setLimits(&limits)
 	scaled := limits.AutoScale()
 	var opts []rcmgr.Option
 	if c.DisableMetrics {
@@ -73,18 +73,12 @@ func Guarded(c *libp2p.Config) error {
 // peerStreams is the largest number of streams that a peer may have open here, of all protocols.
 const peerStreams = 32
 
-// setServiceLimits puts the default limits of the node's streams into the configuration of a resource manager. They are
-// 512 streams in all, which grow with the machine, and 32 with one peer. They take no memory from the host's limit. A peer
-// opens at most 32 streams of all protocols, and the host has room for as many on each connection. So peers that
-// open streams and say nothing leave others their streams. There are twice as many inbound connections as libp2p's
-// limits allow, for half of them may have given way: see [admit.NewDoor]. All of them may be half-open at a time.
-func setServiceLimits(c *rcmgr.ScalingLimitConfig) {
-	c.AddServiceLimit(ServiceName,
-		rcmgr.BaseLimit{StreamsInbound: 320, StreamsOutbound: 256, Streams: 512},
-		rcmgr.BaseLimitIncrease{StreamsInbound: 128, StreamsOutbound: 128, Streams: 256})
-	c.AddServicePeerLimit(ServiceName,
-		rcmgr.BaseLimit{StreamsInbound: 16, StreamsOutbound: 16, Streams: 32},
-		rcmgr.BaseLimitIncrease{})
+// setLimits puts a node's limits into the configuration of a resource manager. A peer opens at most 32 streams of all
+// protocols, and the host has room for as many on each connection. So peers that open streams and say nothing leave others
+// their streams. Which of these streams are served is decided by the node's places alone: see [admit.Table.Enter]. There
+// are twice as many inbound connections as libp2p's limits allow, for half of them may have given way: see
+// [admit.NewDoor]. All of them may be half-open at a time.
+func setLimits(c *rcmgr.ScalingLimitConfig) {
 	c.PeerBaseLimit.StreamsInbound, c.PeerLimitIncrease.StreamsInbound = peerStreams, 0
 	base, more := &c.SystemBaseLimit, &c.SystemLimitIncrease
 	base.Conns, base.ConnsInbound = base.Conns+base.ConnsInbound, 2*base.ConnsInbound

@@ -19,18 +19,14 @@ import (
 	manet "github.com/multiformats/go-multiaddr/net"
 
 	"github.com/venn-p2p/venn/node/internal/admit"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// TestServiceLimits runs a node under a resource manager whose limits let it serve no stream.
+// TestServiceLimits runs a node under a resource manager whose owner lets it serve no stream.
 func TestServiceLimits(t *testing.T) {
-	limits := rcmgr.DefaultLimits
-	setServiceLimits(&limits)
-	if got := limits.AutoScale().ToPartialLimitConfig().Service[ServiceName].Streams; got < 512 {
-		t.Errorf("%v streams, want 512 or more", got)
-	}
 	rm, err := rcmgr.NewResourceManager(rcmgr.NewFixedLimiter(rcmgr.PartialLimitConfig{
 		Service: map[string]rcmgr.ResourceLimits{ServiceName: {StreamsInbound: rcmgr.BlockAllLimit}},
-	}.Build(limits.AutoScale())))
+	}.Build(rcmgr.DefaultLimits.AutoScale())))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +42,7 @@ func TestServiceLimits(t *testing.T) {
 // fewBytes returns a resource manager with a node's limits, and a limit of memory.
 func fewBytes(memory int64) network.ResourceManager {
 	limits := rcmgr.DefaultLimits
-	setServiceLimits(&limits)
+	setLimits(&limits)
 	few := rcmgr.PartialLimitConfig{System: rcmgr.ResourceLimits{Memory: rcmgr.LimitVal64(memory)}}
 	return must(rcmgr.NewResourceManager(rcmgr.NewFixedLimiter(few.Build(limits.Scale(1<<30, 4096)))))
 }
@@ -81,6 +77,35 @@ func TestSilentStreams(t *testing.T) {
 				t.Errorf("%+v: a link fails", c)
 			}
 		}
+	}
+}
+
+// TestStreamsWithoutNeed: while there are places, a peer that has a few dozen streams open, each with a question of which
+// a part is missing, has another question answered. A node asks a peer that has not answered as many questions yet.
+func TestStreamsWithoutNeed(t *testing.T) {
+	const open = peerStreams * 3 / 4
+	n := nodeOn(t, hostWith(t, libp2p.ResourceManager(fewBytes(256<<20)), libp2p.Muxer(yamux.ID, Muxer)))
+	add(t, n, []byte("ours"))
+	h := hostIn(t, 1)
+	h.SetStreamHandler(wire.ProtocolIn("venn", HaveID), func(network.Stream) {})
+	dialTo(t, h, info(n))
+	for i := range open {
+		s, err := h.NewStream(t.Context(), n.ID(), wire.ProtocolIn("venn", HaveID))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Write([]byte{100}); err != nil {
+			t.Fatal(err)
+		}
+		asked, err := n.streams.Open(t.Context(), h.ID(), HaveID)
+		if err != nil {
+			t.Fatalf("question %d to the peer: %v", i, err)
+		}
+		defer asked.End(nil)
+	}
+	eventually(t, "the streams are open", func() bool { return n.streams.Admit.Held() == open })
+	if !askHave(t.Context(), h, n.ID(), []byte("ours")) {
+		t.Error("another question is not answered")
 	}
 }
 
@@ -140,7 +165,7 @@ func TestHalfOpenConnections(t *testing.T) {
 	const most = 32
 	for _, guarded := range []bool{true, false} {
 		limits := rcmgr.DefaultLimits
-		setServiceLimits(&limits)
+		setLimits(&limits)
 		few := rcmgr.PartialLimitConfig{System: rcmgr.ResourceLimits{ConnsInbound: 2 * most}}.Build(limits.AutoScale())
 		m, err := rcmgr.NewResourceManager(rcmgr.NewFixedLimiter(few))
 		if err != nil {
