@@ -51,7 +51,8 @@ var Muxer network.Multiplexer = admit.Muxer{Transport: yamux.DefaultTransport}
 // Guarded is an option of libp2p.New for the host of a node, as the daemon's is: libp2p.New(node.Guarded, …). The host
 // gets [Muxer], Noise and TLS, and a resource manager with libp2p's default limits and a node's own. Inbound connections
 // share places, and the time of handshakes, by the networks of their addresses. They are closed if the key of the peer is
-// not Ed25519, secp256k1 or P-256. The host dials by TCP first: a connection takes 2 kB, and 15 kB or more by QUIC.
+// not Ed25519, secp256k1 or P-256. The host dials by TCP first: a connection takes 2 kB, and 15 kB or more by QUIC. A dial
+// by TCP of a host without Noise fails. Guarded comes first of the options, without Security or SwarmOpts besides.
 func Guarded(c *libp2p.Config) error {
 	limits := rcmgr.DefaultLimits
 	libp2p.SetDefaultServiceLimits(&limits)
@@ -74,8 +75,8 @@ func Guarded(c *libp2p.Config) error {
 const peerStreams = 32
 
 // setLimits puts a node's limits into the configuration of a resource manager. A peer opens at most 32 streams of all
-// protocols, and the host has room for as many on each connection. So peers that open streams and say nothing leave others
-// their streams. Which of these streams are served is decided by the node's places alone: see [admit.Table.Enter]. There
+// protocols, and the host has room for as many on each connection. So peers that open streams and say nothing leave
+// others their streams. The node's places alone decide which of these streams are served: see [admit.Table.Enter]. There
 // are twice as many inbound connections as libp2p's limits allow, for half of them may have given way: see
 // [admit.NewDoor]. All of them may be half-open at a time.
 func setLimits(c *rcmgr.ScalingLimitConfig) {

@@ -12,8 +12,10 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/p2p/protocol/circuitv2/relay"
+	"github.com/libp2p/go-libp2p/p2p/security/noise"
 	ma "github.com/multiformats/go-multiaddr"
 
+	"github.com/venn-p2p/venn/node/internal/links"
 	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -79,14 +81,15 @@ func bare(t testing.TB, opts ...libp2p.Option) host.Host {
 
 // TestRelayed: two peers that only a relay connects find each other's keys.
 func TestRelayed(t *testing.T) {
+	noiseFirst := libp2p.Security(noise.ID, noise.New)
 	rh := bare(t, libp2p.ForceReachabilityPublic(), libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"))
 	if _, err := relay.New(rh); err != nil {
 		t.Fatal(err)
 	}
 	ri := infoOf(rh)
-	hidden := bare(t, libp2p.NoListenAddrs, libp2p.EnableRelay(), libp2p.ForceReachabilityPrivate(),
+	hidden := bare(t, noiseFirst, links.Early, libp2p.NoListenAddrs, libp2p.EnableRelay(), libp2p.ForceReachabilityPrivate(),
 		libp2p.EnableAutoRelayWithStaticRelays([]peer.AddrInfo{ri}))
-	seeker := bare(t, libp2p.NoListenAddrs, libp2p.EnableRelay())
+	seeker := bare(t, noiseFirst, links.Early, libp2p.NoListenAddrs, libp2p.EnableRelay())
 	dialTo(t, hidden, ri)
 	circuit := ma.StringCast(rh.Addrs()[0].String() + "/p2p/" + rh.ID().String() + "/p2p-circuit")
 	a, b := nodeOn(t, hidden), nodeOn(t, seeker)

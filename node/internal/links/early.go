@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 
 	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/network"
@@ -37,9 +36,10 @@ var agreement = func() []byte {
 	return b.Bytes()
 }()
 
+// early upgrades outbound connections without waiting for the other end's choice of Noise.
 type early struct{ transport.Upgrader }
 
-// Upgrade upgrades a connection as the other upgrader does.
+// Upgrade upgrades a connection.
 func (e early) Upgrade(ctx context.Context, t transport.Transport, c manet.Conn, dir network.Direction, p peer.ID, scope network.ConnManagementScope) (transport.CapableConn, error) {
 	if dir == network.DirOutbound {
 		c = &earlyConn{Conn: c, foretold: agreement}
@@ -47,7 +47,7 @@ func (e early) Upgrade(ctx context.Context, t transport.Transport, c manet.Conn,
 	return e.Upgrader.Upgrade(ctx, t, c, dir, p, scope)
 }
 
-// earlyConn is a connection on which the other end's agreement is read before it comes. What comes is compared with it.
+// earlyConn returns the bytes by which the other end chooses Noise before they arrive, then reads and checks them.
 type earlyConn struct {
 	manet.Conn
 	foretold []byte // what is yet to be read of the agreement
@@ -65,16 +65,27 @@ func (c *earlyConn) Read(p []byte) (int, error) {
 		return k, nil
 	}
 	if !c.agreed {
-		came := make([]byte, len(agreement))
-		if _, err := io.ReadFull(c.Conn, came); err != nil {
-			return 0, err
-		}
-		if !bytes.Equal(came, agreement) {
-			return 0, errDisagreed
+		for k := 0; k < len(agreement); {
+			some := make([]byte, len(agreement)-k)
+			got, err := c.Conn.Read(some)
+			if !bytes.HasPrefix(agreement[k:], some[:got]) {
+				return 0, errDisagreed
+			}
+			if k += got; err != nil && k < len(agreement) {
+				return 0, err
+			}
 		}
 		c.agreed = true
 	}
 	return c.Conn.Read(p)
+}
+
+// Stat returns what the transport tells of the connection: whether a relay limits it.
+func (c *earlyConn) Stat() (s network.ConnStats) {
+	if stat, ok := c.Conn.(network.ConnStat); ok {
+		s = stat.Stat()
+	}
+	return s
 }
 
 // SetKeepAlive turns TCP's own signs of life on or off.

@@ -62,7 +62,8 @@ func TestEarly(t *testing.T) {
 	}
 	defer c.Close()
 	_ = c.SetReadDeadline(time.Now().Add(20 * time.Second))
-	const chosen, first = "\x13/multistream/1.0.0\n\x07/noise\n", 2 + 32 // bytes of Noise's first message: its length and a key
+	const chosen = "\x13/multistream/1.0.0\n\x07/noise\n"
+	const first = 2 + 32 // bytes of Noise's first message: its length and a key
 	said := make([]byte, len(chosen)+first)
 	if k, err := io.ReadFull(c, said); err != nil {
 		t.Fatalf("%d of %d bytes: %v", k, len(said), err)
@@ -72,8 +73,8 @@ func TestEarly(t *testing.T) {
 	}
 }
 
-// TestEarlyConnects: hosts connect, in either order of the transports that the other end offers, and in a private network. A
-// dial of a host without Noise fails.
+// TestEarlyConnects: hosts connect, in either order of the transports that the other end offers, and in a private
+// network. A dial of a host without Noise fails.
 func TestEarlyConnects(t *testing.T) {
 	t.Parallel()
 	noiseFirst := libp2p.ChainOptions(libp2p.Security(noise.ID, noise.New), libp2p.Security(libp2ptls.ID, libp2ptls.New))

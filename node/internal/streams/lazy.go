@@ -11,9 +11,8 @@ import (
 	"github.com/multiformats/go-multistream"
 )
 
-// open opens a stream by the first of a protocol's versions that both ends speak. Of a peer that has not yet said by
-// identify what it speaks, it takes for granted that it speaks the only version there is. The peer's agreement is then
-// read with its first answer.
+// open opens a stream by the first of a protocol's versions that both ends speak. If identify has not yet told the
+// peer's protocols, open assumes the only version there is, and the first read checks it.
 func (n *Node) open(ctx context.Context, p peer.ID, id protocol.ID) (network.Stream, error) {
 	ids := n.Versions(id)
 	if known, err := n.Host.Peerstore().GetProtocols(p); err != nil || len(known) > 0 || len(ids) > 1 || n.Lasting(id) {
@@ -30,7 +29,8 @@ func (n *Node) open(ctx context.Context, p peer.ID, id protocol.ID) (network.Str
 	return lazy{s, multistream.NewMSSelect(s, ids[0])}, nil
 }
 
-// lazy is a stream that begins with the choice of its protocol. The first read waits for the other end's agreement.
+// lazy is a stream that sends the choice of its protocol with the first write. The first read waits for the other end's
+// agreement. CloseWrite must follow a write.
 type lazy struct {
 	network.Stream
 	negotiated io.ReadWriteCloser

@@ -120,8 +120,7 @@ func (n *Node) wrap(ctx context.Context, s network.Stream, id protocol.ID, inbou
 }
 
 // Open opens a stream to a peer on an existing connection, by the newest version of a protocol that both ends speak. If
-// the peer speaks none, Open or the first read returns an error.
-// End must follow.
+// the peer speaks none, Open or the first read returns an error. End must follow.
 func (n *Node) Open(ctx context.Context, p peer.ID, id protocol.ID) (*Stream, error) {
 	if !n.MayAsk(p) {
 		return nil, fmt.Errorf("%w: %s", ErrFiltered, p)
