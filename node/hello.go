@@ -228,8 +228,8 @@ func (n *Node) serveHello(s *streams.Stream, h wire.Hello) error {
 // groupOf returns the address group of a peer that this node has a connection with.
 func (n *Node) groupOf(p peer.ID) string { return admit.Principal(n.host.Network(), p).Group }
 
-// admit makes room for a link with a peer, or returns errFull. There is none for peers that are barred, or of another
-// network. wanted means that this node asked for the link. The loop makes the link.
+// admit makes room for a link with a peer. It returns ErrFiltered for one that is barred, or of another network, and
+// errFull if nothing gives way. wanted means that this node asked for the link. The loop makes the link.
 func (n *Node) admit(p peer.ID, wanted bool) error {
 	if n.barred(p) || n.ofOtherNetwork(p) {
 		return fmt.Errorf("%w: %s", streams.ErrFiltered, p)

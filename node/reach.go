@@ -161,18 +161,18 @@ func (n *Node) use(p peer.ID, inbound bool) (done func()) {
 	return func() { unused(n.now()) }
 }
 
-// letGo has the link with an evicted peer end, and hangs up if this node made the connection. Else it tells the peer.
+// letGo ends the link with an evicted peer. If this node made the connection, it hangs up, else it tells the peer.
 func (n *Node) letGo(e core.Evicted[peer.ID]) {
 	switch {
 	case e.Peer == "":
 		return
 	case e.Made:
+		n.counters.Drop("connections")
 		n.tasks.Run(func() { n.hangUp(e.Peer) })
 	default:
 		n.in.LinkDropped(e.Peer)
 		n.part(e.Peer)
 	}
-	n.counters.Drop("connections")
 }
 
 // hangUp ends the link with a peer, if there is one. It closes the connections, unless somebody else uses them: then

@@ -13,11 +13,11 @@ import (
 // and which gives way; a driver carries that out. It ignores the other connections of the driver's host. P is the
 // driver's type of peer ids.
 //
-// A connection that the peer made is its own, and so is one on which it wanted the link. A link on any other connection
-// is called taken. Own connections and links taken stand within one limit. At most half of it may be links taken, so
-// that no other peer can keep this one from dialling. Neighbours and pubsub's mesh keep three quarters of that half,
-// and newcomers find room in the rest: see [Links.Link]. Each decision looks at all connections and links, which are
-// some ten. It is safe for concurrent use.
+// A connection that the peer made is its own, and so is one on which it wanted the link, or of a peer that it dials. A
+// link on any other connection is called taken. Own connections and links taken stand within one limit. At most half of
+// it may be links taken, so that no other peer can keep this one from dialling. Neighbours and pubsub's mesh keep three
+// quarters of that half, and newcomers find room in the rest: see [Links.Link]. Each decision looks at all connections
+// and links, which are some ten. It is safe for concurrent use.
 type Links[P ~string] struct {
 	mu      sync.Mutex
 	most    int // most own connections and links taken together
@@ -37,7 +37,8 @@ type dial struct {
 // conn is a connection that the peer made, or a connection with a link on it.
 type conn struct {
 	made          bool // this peer made the connection
-	own           bool // this peer made the connection, or wanted the link
+	own           bool // this peer made the connection, or wanted the link, or dials the peer
+	granted       bool // own only because this peer dials the peer
 	link          bool
 	path          []string // of a link's peer, as a principal
 	questionsOnly bool     // the connection serves only questions and becomes no link
@@ -64,7 +65,8 @@ const (
 // may be links taken.
 func NewLinks[P ~string](most int) *Links[P] {
 	share := most / 2
-	return &Links[P]{most: most, share: share, kept: share - max(1, share/4), peers: map[P]*conn{}, dialing: map[P]*dial{}}
+	kept := share - max(1, share/4)
+	return &Links[P]{most: most, share: share, kept: kept, peers: map[P]*conn{}, dialing: map[P]*dial{}}
 }
 
 // worth ranks connections: the one with the lowest worth gives way first.
@@ -215,22 +217,41 @@ func (t *Links[P]) Dialed(p P, success bool, now time.Duration) (evict Evicted[P
 	d := t.dialing[p]
 	if success {
 		evict, _ = t.add(p, &conn{questionsOnly: d.questionsOnly, fresh: true}, "", true, now)
-		t.peers[p].made, t.peers[p].own = true, true // the peer's link may have come first
+		t.peers[p].made = true // the peer's link may have come first
 	}
-	if d.under--; d.under == 0 {
-		delete(t.dialing, p)
+	if d.under--; d.under > 0 {
+		return evict
+	}
+	delete(t.dialing, p)
+	if c := t.peers[p]; c != nil && c.granted {
+		c.own, c.granted = false, false
+		return t.excess(p, now)
 	}
 	return evict
+}
+
+// excess returns the link that gives way if more links than their share are taken, since p's now counts among them.
+func (t *Links[P]) excess(p P, now time.Duration) (evict Evicted[P]) {
+	if _, _, taken := t.counts(); taken <= t.share {
+		return Evicted[P]{}
+	}
+	q, ok := t.yielding(admission.Principal{}, now)
+	if !ok {
+		q = p
+	}
+	delete(t.peers, q)
+	return Evicted[P]{q, false}
 }
 
 // add adds a connection to p, unless there is one, and returns whose connection or link gives way. ok is false, and
 // nothing is added, if none does. own is set for a connection of the peer's own.
 func (t *Links[P]) add(p P, c *conn, group string, own bool, now time.Duration) (evict Evicted[P], ok bool) {
-	if t.peers[p] != nil {
+	if c := t.peers[p]; c != nil {
+		c.own, c.granted = c.own || own, c.granted && !own
 		return Evicted[P]{}, true
 	}
 	_, granted := t.dialing[p]
-	c.own, c.used = own || granted, now
+	c.own, c.granted, c.used = own || granted, granted && !own, now
 	evict, ok = t.instead(admission.Principal{Peer: string(p), Group: group}, c.own, granted, now)
 	if !ok {
 		return Evicted[P]{}, false

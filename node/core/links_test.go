@@ -177,6 +177,32 @@ func TestWantedLinks(t *testing.T) {
 	}
 }
 
+// TestDialInVain: a link that begins while its peer is dialled counts as taken once the dial has failed, unless it was
+// wanted. A link that began as taken is own once it is wanted.
+func TestDialInVain(t *testing.T) {
+	c := NewLinks[string](8) // of four links taken
+	for _, p := range []string{"a", "b", "c", "d"} {
+		c.Link(p, "", false, at(0))
+		c.Need(p, true)
+	}
+	for _, p := range []string{"x", "y"} {
+		if !c.Dial(p, false, at(1)) {
+			t.Fatal("no room for a dial")
+		}
+		c.Link(p, "", p == "y", at(1))
+	}
+	if evict := c.Dialed("y", false, at(9)); evict.Peer != "" {
+		t.Errorf("a wanted link gives way: %+v", evict)
+	}
+	if evict := c.Dialed("x", false, at(9)); evict.Peer != "d" || evict.Made {
+		t.Errorf("beside four links taken, of which three are kept, %+v gives way", evict)
+	}
+	c.Link("a", "", true, at(9))
+	if own, taken := c.Counts(); own != 2 || taken != 3 {
+		t.Errorf("%d own, %d taken", own, taken)
+	}
+}
+
 // TestNewcomers: a newcomer takes the place of a link that has lasted for two seconds, one without streams first. The
 // links of neighbours and of the mesh stay.
 func TestNewcomers(t *testing.T) {
