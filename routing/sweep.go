@@ -124,7 +124,7 @@ func (r *Router) patience(q *search, c *candidate) time.Duration {
 	return r.cfg.ConfirmTimeout
 }
 
-// awaited reports whether an answer under way may still help when nothing else is left to do. The plan goes on without
+// awaited reports whether a search waits for the answer of a candidate under way before it ends. The plan goes on without
 // a linked peer's, but waits for it at last.
 func (r *Router) awaited(q *search, c *candidate) bool {
 	return c.why == Linked && c.standing < suspect || r.holdsUp(q, c)

@@ -163,7 +163,7 @@ func (d *Directory) Shed(now time.Duration, keep func(wire.PeerID) bool, gone fu
 	if d.Memory() <= d.cfg.Memory {
 		return
 	}
-	for room := len(d.byTag) - d.owns; room > 0 && d.Memory() > goal; {
+	for room := d.unlinked(); room > 0 && d.Memory() > goal; {
 		room = min(room-1, room*goal/d.Memory())
 		d.keepTo(room, keep, gone)
 	}

@@ -118,7 +118,7 @@ func (d *Directory) KeepToRoom(keep func(wire.PeerID) bool, gone func(*Entry)) {
 	}
 }
 
-// keepTo forgets all but room entries, by the rule of [Keep].
+// keepTo forgets all but room entries of peers without a link, by the rule of [Keep].
 func (d *Directory) keepTo(room int, keep func(wire.PeerID) bool, gone func(*Entry)) {
 	others := d.Others()
 	all, entries := make([]Candidate, 0, len(others)), make([]*Entry, 0, len(others))

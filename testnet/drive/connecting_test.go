@@ -113,7 +113,7 @@ func TestConnectingByQUIC(t *testing.T) {
 	}
 	settled(sent, received, 1)
 	t.Logf("%d bytes there, %d back", sent.Load(), received.Load())
-	if got := sent.Load() + received.Load(); got < 5*sim.HandshakeBytes {
+	if got := sent.Load() + received.Load(); got < 6*sim.HandshakeBytes {
 		t.Errorf("%d bytes, by TCP %d", got, 2*sim.HandshakeBytes)
 	}
 }

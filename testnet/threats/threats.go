@@ -4,7 +4,7 @@
 //
 // Where names the system of an attack: the cores alone in virtual time, values alone, or a disk. Without the defence a
 // limit is replaced (overlay.Limits, tails.Limits, routing.Limits), or a parameter that the defence rests on. Attacks on
-// real hosts are tests of package node, and rows of .ci/attack.
+// real hosts are tests of package node, and rows of .ci/attack; TestHostileLink is here.
 package threats
 
 import (
