@@ -64,8 +64,8 @@ func killable(t *testing.T, transport string) (peer.AddrInfo, func()) {
 }
 
 // TestKilledByTransport kills a peer's process with signal 9, of which QUIC says nothing for 30 s. Peers that look for
-// keys that only it had know within 1.5 s that nobody has them. Later nine of ten finds know it within 50 ms, and what a
-// busy machine adds. VENN_KILLED=1 looks for a minute.
+// keys that only it had know within 1.5 s, and the time that timers are late meanwhile, that nobody has them. Later nine
+// of ten finds know it within 50 ms, and what a busy machine adds. VENN_KILLED=1 looks for a minute.
 func TestKilledByTransport(t *testing.T) {
 	looks := 6
 	if os.Getenv("VENN_KILLED") != "" {
@@ -102,12 +102,12 @@ func TestKilledByTransport(t *testing.T) {
 			var later []time.Duration
 			for i := range looks {
 				for j, n := range nodes[:2] {
-					at := time.Now()
+					at, late := time.Now(), lateTimers()
 					s := queried(t, n, keys[1+i], QueryOptions{})
-					took := time.Since(at)
-					t.Logf("look %d by %d: %v, found %d: %v", i, j, took.Round(time.Millisecond), s.Found, len(s.Explain))
-					if s.Found > 0 || took > 1500*time.Millisecond {
-						t.Errorf("look %d by %d: took %v, want at most 1.5 s; found %d", i, j, took, s.Found)
+					took, busy := time.Since(at), late()
+					t.Logf("look %d by %d: %v, found %d: %v; timers were %v late", i, j, took.Round(time.Millisecond), s.Found, len(s.Explain), busy)
+					if s.Found > 0 || took > 1500*time.Millisecond+busy {
+						t.Errorf("look %d by %d: took %v, want at most 1.5 s and %v; found %d", i, j, took, busy, s.Found)
 					}
 					if i > 0 {
 						later = append(later, took)
@@ -120,6 +120,29 @@ func TestKilledByTransport(t *testing.T) {
 				t.Errorf("nine of ten later finds took up to %v, want 100 ms", most)
 			}
 		})
+	}
+}
+
+// lateTimers measures the time by which timers of 10 ms are late in all, one after the other, until end is called. It is
+// about 1 ms a timer on a quiet machine.
+func lateTimers() (end func() time.Duration) {
+	stop, done := make(chan struct{}), make(chan time.Duration)
+	go func() {
+		late := time.Duration(0)
+		for {
+			at := time.Now()
+			select {
+			case <-stop:
+				done <- late
+				return
+			case <-time.After(10 * time.Millisecond):
+				late += time.Since(at) - 10*time.Millisecond
+			}
+		}
+	}()
+	return func() time.Duration {
+		close(stop)
+		return <-done
 	}
 }
 
