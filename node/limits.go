@@ -52,7 +52,7 @@ var Muxer network.Multiplexer = admit.Muxer{Transport: yamux.DefaultTransport}
 // gets [Muxer], Noise and TLS, and a resource manager with libp2p's default limits and a node's own. Inbound connections
 // share places, and the time of handshakes, by the networks of their addresses. They are closed if the key of the peer is
 // not Ed25519, secp256k1 or P-256. The host dials by TCP first: a connection takes 2 kB, and 15 kB or more by QUIC. A dial
-// by TCP of a host without Noise fails. Guarded comes first of the options, without Security or SwarmOpts besides.
+// by TCP of a host without Noise fails. SwarmOpts that follow Guarded replace this order.
 func Guarded(c *libp2p.Config) error {
 	limits := rcmgr.DefaultLimits
 	libp2p.SetDefaultServiceLimits(&limits)

@@ -3,79 +3,83 @@ package links
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 
 	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/pnet"
+	"github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/libp2p/go-libp2p/core/sec"
 	"github.com/libp2p/go-libp2p/core/transport"
-	"github.com/libp2p/go-libp2p/p2p/security/noise"
 	manet "github.com/multiformats/go-multiaddr/net"
 	"github.com/multiformats/go-multistream"
 	"go.uber.org/fx"
 )
 
-// Early is an option of libp2p.New for a host whose first security transport is Noise. The host's outbound connections,
-// except those by QUIC or in a private network, begin Noise's handshake at once, as if the other end had chosen Noise
-// already. This saves a round trip. A dial of a host without Noise fails.
-var Early = libp2p.WithFxOption(fx.Decorate(func(u transport.Upgrader, key pnet.PSK) transport.Upgrader {
-	if key != nil {
-		return u // the agreement comes encrypted
-	}
-	return early{u}
-}))
+// Early is an option of libp2p.New. The host's outbound connections, except those by QUIC or in a private network, begin
+// the handshake of the host's first security transport at once, as if the other end had chosen it already. This saves a
+// round trip. A dial of a host without that transport fails.
+var Early = libp2p.WithFxOption(fx.Decorate(fx.Annotate(
+	func(u transport.Upgrader, key pnet.PSK, security []sec.SecureTransport) transport.Upgrader {
+		if key != nil || len(security) == 0 {
+			return u // in a private network the choice comes encrypted
+		}
+		return early{u, choice(security[0].ID())}
+	},
+	fx.ParamTags("", "", `name:"security"`),
+)))
 
-// agreement holds the bytes by which the other end chooses Noise.
-var agreement = func() []byte {
+// choice returns what the other end says when it speaks multistream and chooses a protocol.
+func choice(of protocol.ID) []byte {
 	var b bytes.Buffer
-	for _, word := range []string{multistream.ProtocolID, noise.ID} {
-		b.WriteByte(byte(len(word) + 1))
+	for _, word := range []string{multistream.ProtocolID, string(of)} {
+		b.Write(binary.AppendUvarint(nil, uint64(len(word)+1)))
 		b.WriteString(word + "\n")
 	}
 	return b.Bytes()
-}()
+}
 
-// early upgrades outbound connections without waiting for the other end's choice of Noise.
-type early struct{ transport.Upgrader }
+// early upgrades outbound connections without waiting for the other end's choice of a security transport.
+type early struct {
+	transport.Upgrader
+	choice []byte
+}
 
 // Upgrade upgrades a connection.
 func (e early) Upgrade(ctx context.Context, t transport.Transport, c manet.Conn, dir network.Direction, p peer.ID, scope network.ConnManagementScope) (transport.CapableConn, error) {
 	if dir == network.DirOutbound {
-		c = &earlyConn{Conn: c, foretold: agreement}
+		c = &earlyConn{Conn: c, foretold: e.choice, awaited: e.choice}
 	}
 	return e.Upgrader.Upgrade(ctx, t, c, dir, p, scope)
 }
 
-// earlyConn returns the bytes by which the other end chooses Noise before they arrive, then reads and checks them.
+// earlyConn returns the bytes of the other end's choice before they arrive, then reads and checks them.
 type earlyConn struct {
 	manet.Conn
-	foretold []byte // what is yet to be read of the agreement
-	agreed   bool   // the agreement has come
+	foretold []byte // what is yet to be returned of the choice
+	awaited  []byte // what is yet to arrive of the choice
 }
 
-// errDisagreed says that the other end does not choose Noise.
-var errDisagreed = errors.New("links: the other end does not speak Noise")
+// errChoice says that the other end does not choose the transport that this end has begun.
+var errChoice = errors.New("links: the other end does not speak our first security transport")
 
-// Read reads the agreement, then what follows it. Only one goroutine reads during a handshake.
+// Read returns the choice, then what follows it. Only one goroutine reads during a handshake.
 func (c *earlyConn) Read(p []byte) (int, error) {
 	if len(c.foretold) > 0 {
 		k := copy(p, c.foretold)
 		c.foretold = c.foretold[k:]
 		return k, nil
 	}
-	if !c.agreed {
-		for k := 0; k < len(agreement); {
-			some := make([]byte, len(agreement)-k)
-			got, err := c.Conn.Read(some)
-			if !bytes.HasPrefix(agreement[k:], some[:got]) {
-				return 0, errDisagreed
-			}
-			if k += got; err != nil && k < len(agreement) {
-				return 0, err
-			}
+	for arrived := make([]byte, len(c.awaited)); len(c.awaited) > 0; {
+		k, err := c.Conn.Read(arrived[:len(c.awaited)])
+		if !bytes.HasPrefix(c.awaited, arrived[:k]) {
+			return 0, errChoice
 		}
-		c.agreed = true
+		if c.awaited = c.awaited[k:]; err != nil && len(c.awaited) > 0 {
+			return 0, err
+		}
 	}
 	return c.Conn.Read(p)
 }

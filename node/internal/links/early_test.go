@@ -82,6 +82,7 @@ func TestEarlyConnects(t *testing.T) {
 	key := libp2p.PrivateNetwork([]byte("a key that all of a network have"))
 	for name, c := range map[string]struct{ from, to libp2p.Option }{
 		"both":            {noiseFirst, noiseFirst},
+		"TLS first":       {tlsFirst, noiseFirst},
 		"other order":     {noiseFirst, tlsFirst},
 		"private network": {libp2p.ChainOptions(noiseFirst, key), libp2p.ChainOptions(noiseFirst, key)},
 	} {
