@@ -15,6 +15,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	ma "github.com/multiformats/go-multiaddr"
 
+	"github.com/venn-p2p/venn/node/leaktest"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -102,7 +103,7 @@ func TestKilledByTransport(t *testing.T) {
 			var later []time.Duration
 			for i := range looks {
 				for j, n := range nodes[:2] {
-					at, late := time.Now(), lateTimers()
+					at, late := time.Now(), leaktest.Lateness()
 					s := queried(t, n, keys[1+i], QueryOptions{})
 					took, busy := time.Since(at), late()
 					t.Logf("look %d by %d: %v, found %d: %v; timers were %v late", i, j, took.Round(time.Millisecond), s.Found, len(s.Explain), busy)
@@ -120,29 +121,6 @@ func TestKilledByTransport(t *testing.T) {
 				t.Errorf("nine of ten later finds took up to %v, want 100 ms", most)
 			}
 		})
-	}
-}
-
-// lateTimers measures the time by which timers of 10 ms are late in all, one after the other, until end is called. It is
-// about 1 ms a timer on a quiet machine.
-func lateTimers() (end func() time.Duration) {
-	stop, done := make(chan struct{}), make(chan time.Duration)
-	go func() {
-		late := time.Duration(0)
-		for {
-			at := time.Now()
-			select {
-			case <-stop:
-				done <- late
-				return
-			case <-time.After(10 * time.Millisecond):
-				late += time.Since(at) - 10*time.Millisecond
-			}
-		}
-	}()
-	return func() time.Duration {
-		close(stop)
-		return <-done
 	}
 }
 

@@ -3,6 +3,8 @@ package testnet
 import (
 	"testing"
 	"time"
+
+	"github.com/venn-p2p/venn/node/leaktest"
 )
 
 // late is the share of the time by which timers are late, above which a run of real hosts need not count. In the
@@ -15,9 +17,9 @@ const late = 0.25
 func Judge(t *testing.T, play func() (wrong string)) {
 	t.Helper()
 	for try := 1; ; try++ {
-		lost := lateness()
+		begun, lost := time.Now(), leaktest.Lateness()
 		wrong := play()
-		share := lost()
+		share := lost().Seconds() / time.Since(begun).Seconds()
 		t.Logf("run %d: timers were late by %.3f of the time", try, share)
 		switch {
 		case wrong == "":
@@ -27,28 +29,5 @@ func Judge(t *testing.T, play func() (wrong string)) {
 			return
 		}
 		t.Logf("does not count: %s", wrong)
-	}
-}
-
-// lateness measures how late timers are until end is called, as a share of the time.
-func lateness() (end func() float64) {
-	const tick = 10 * time.Millisecond
-	stop, done := make(chan bool), make(chan float64)
-	go func() {
-		begun, lost := time.Now(), time.Duration(0)
-		for {
-			at := time.Now()
-			select {
-			case <-stop:
-				done <- lost.Seconds() / time.Since(begun).Seconds()
-				return
-			case <-time.After(tick):
-				lost += time.Since(at) - tick
-			}
-		}
-	}()
-	return func() float64 {
-		close(stop)
-		return <-done
 	}
 }

@@ -1,6 +1,6 @@
 // Package leaktest holds tests of hosts to leaving no goroutines behind, and runs them beside each other. What a host of
 // go-libp2p has begun may take some time to end after it is closed, and longer on a busy machine. So a test fails only
-// when goroutines are left a minute later.
+// when goroutines are left a minute later. Lateness tells tests how busy the machine is.
 package leaktest
 
 import (
