@@ -13,7 +13,9 @@ import (
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/peerstore"
 	"github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/libp2p/go-libp2p/p2p/protocol/identify"
 
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -70,6 +72,17 @@ func (h version) NewStream(ctx context.Context, p peer.ID, ids ...protocol.ID) (
 		return nil, err
 	}
 	return h.wrap(s, s.Protocol()), nil
+}
+
+// Peerstore makes the node open all streams by NewStream, those of peers that identify knows nothing of, too.
+func (h version) Peerstore() peerstore.Peerstore { return identified{h.Host.Peerstore()} }
+
+// identified knows a protocol of every peer.
+type identified struct{ peerstore.Peerstore }
+
+func (p identified) GetProtocols(id peer.ID) ([]protocol.ID, error) {
+	known, err := p.Peerstore.GetProtocols(id)
+	return append(known, identify.ID), err
 }
 
 // wrap rewrites the messages of the node's own streams, not pubsub's.
