@@ -3,6 +3,7 @@ package summary
 import (
 	"encoding/binary"
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -53,6 +54,33 @@ func TestJunkRun(t *testing.T) {
 	}
 	if bad > good {
 		t.Errorf("%v for junk, %v for an honest run", bad, good)
+	}
+}
+
+// allocated returns the number of bytes that f allocates.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// TestWorstHeader plans for the header of 1 KiB that takes most, in one pass: another pass for each block took megabytes.
+func TestWorstHeader(t *testing.T) {
+	if n := allocated(func() { must(NewPlan(1<<16-1, worstShape(1<<16-1))) }); n > 256<<10 {
+		t.Errorf("%d bytes are allocated for the plan", n)
+	}
+}
+
+// TestJunkForCompact sends junk to who holds a compact prefix. It is refused before what is held is encoded.
+func TestJunkForCompact(t *testing.T) {
+	whole := mustBuild(t, someKeys(1, 100_000), Shape{})
+	p := whole.Truncate(whole.Parts() - 1).Compact()
+	var err error
+	n := allocated(func() { _, err = p.Extend(Run{First: p.Parts(), Parts: [][]byte{make([]byte, 1000)}}) })
+	if !errors.Is(err, ErrChain) || n > 64<<10 {
+		t.Errorf("%d bytes are allocated for junk: %v", n, err)
 	}
 }
 

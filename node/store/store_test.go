@@ -207,7 +207,7 @@ func (b *broken) Sync(ctx context.Context, k ds.Key) error {
 }
 
 func (b *broken) Put(ctx context.Context, k ds.Key, v []byte) error {
-	if err := b.fails(); err != nil {
+	if err := b.fails(); err != nil && !b.late {
 		return err
 	}
 	return b.Batching.Put(ctx, k, v)

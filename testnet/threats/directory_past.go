@@ -17,17 +17,17 @@ import (
 // pastAttacks are lies in signed summaries: an old summary again, keys that the origin does not hold.
 var pastAttacks = []attack{
 	{
-		name: "an old summary again", where: Cores, measured: "1 if what its origin has now is still found", target: atLeast(1),
+		name: "an old summary again", measured: "1 if what its origin has now is still found", target: atLeast(1),
 		defence: "no epoch counts up to the latest that was held",
 		run:     replayed,
 	},
 	{
-		name: "half of the network boasts with its victim's own keys", where: Cores, measured: "slots that boasters have after five minutes, of the four for overlap",
+		name: "half of the network boasts with its victim's own keys", measured: "slots that boasters have after five minutes, of the four for overlap",
 		target: atMost(0), defence: "neighbours by overlap are audited", slow: true,
 		run: limited(pretended, directory.Limits{Answers: 1}),
 	},
 	{
-		name: "a summary of keys that its origin does not hold", where: Cores, measured: "queries that ask it in vain before it is passed over", target: atMost(2),
+		name: "a summary of keys that its origin does not hold", measured: "queries that ask it in vain before it is passed over", target: atMost(2),
 		defence: "who lacks what it was sure to hold is audited at once",
 		run:     limited(pretender, directory.Limits{Answers: 1}),
 	},

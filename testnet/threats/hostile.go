@@ -17,19 +17,27 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/venn"
 )
 
+const (
+	honest, liar = overlaylab.Honest, overlaylab.Liar
+
+	fast    = overlaylab.Fast
+	tick    = overlaylab.Tick
+	origins = 120 // origins that the honest link offers
+)
+
 // hostileAttacks are attacks by one linked peer. The first of them combines many misdeeds.
 var hostileAttacks = []attack{
 	{
-		name: "one hostile link does all of this beside an honest one", where: Cores, measured: "time until 120 origins are learned whole, in that without it", target: atMost(2),
+		name: "one hostile link does all of this beside an honest one", measured: "time until 120 origins are learned whole, in that without it", target: atMost(2),
 		defence: "all those of a link", run: hostileLink,
 	},
 	{
-		name: "claims of origins that there are not make a directory look poor", where: Cores, measured: "false matches that a newcomer's query is said to bring",
+		name: "claims of origins that there are not make a directory look poor", measured: "false matches that a newcomer's query is said to bring",
 		target: atMost(1), defence: "while no link has brought an origin, one counts once a second link names it",
 		run: limited(inventedOrigins, overlay.Config{Limits: overlay.Limits{Directory: directory.Limits{Seconders: unbounded}}}),
 	},
 	{
-		name: "one link boasts of a million peers", where: Cores, measured: "1 if all searches for all holders are handed on", target: atMost(0),
+		name: "one link boasts of a million peers", measured: "1 if all searches for all holders are handed on", target: atMost(0),
 		defence: "the third of the links that says most is not heard",
 		run:     limited(boasts, overlay.Config{Limits: overlay.Limits{Exchange: exchange.Limits{Boasters: unbounded}}}),
 	},

@@ -16,55 +16,55 @@ import (
 // queryAttacks are attacks on searches.
 var queryAttacks = []attack{
 	{
-		name: "a contact invents holders", where: Cores, measured: "holders found, of 2", target: atLeast(2),
+		name: "a contact invents holders", measured: "holders found, of 2", target: atLeast(2),
 		defence: "a contact of whose names nobody answers is given up",
 		run:     limited(inventor, routing.Limits{Silent: unbounded, Credit: unbounded}),
 	},
 	{
-		name: "a contact names 64 peers at dead addresses", where: Cores, measured: "ms that the find takes", target: atMost(1500),
+		name: "a contact names 64 peers at dead addresses", measured: "ms that the find takes", target: atMost(1500),
 		defence: "names in doubt come last, hold nothing up, and another contact is asked meanwhile",
 		run:     limited(deadNames, routing.Limits{Credit: unbounded, NameRest: -1}),
 	},
 	{
-		name: "the same again and again", where: Cores, measured: "dials in vain of 20 finds, one a second", target: atMost(8),
+		name: "the same again and again", measured: "dials in vain of 20 finds, one a second", target: atMost(8),
 		defence: "a peer known by name alone that failed rests for long",
 		run:     limited(namedAgain, routing.Limits{Credit: unbounded, NameRest: -1}),
 	},
 	{
-		name: "three of ten contacts boast and do not answer", where: Cores, measured: "messages of a find, on average of 30", target: atMost(12),
+		name: "three of ten contacts boast and do not answer", measured: "messages of a find, on average of 30", target: atMost(12),
 		defence: "the third that says most is not heard: the best informed of the others is asked",
 		run:     limited(boasting, routing.Limits{Boasters: unbounded}),
 	},
 	{
-		name: "a flood of searches by one peer", where: Cores, measured: "messages a second spent for it", target: atMost(600),
+		name: "a flood of searches by one peer", measured: "messages a second spent for it", target: atMost(600),
 		defence: "a share of messages, and of searches at a time", slow: true,
 		run: either(flood, routing.Config{}, routing.Config{Limits: routing.Limits{Work: 1 << 20}}),
 	},
 	{
-		name: "a search that asks for a budget of millions", where: Cores, measured: "messages that one search causes", target: atMost(256),
+		name: "a search that asks for a budget of millions", measured: "messages that one search causes", target: atMost(256),
 		defence: "what a search of another may spend is capped",
 		run:     either(greedy, routing.Config{}, routing.Config{MaxServedBudget: 1 << 20}),
 	},
 	{
-		name: "a peer that claims every key and holds none", where: Cores, measured: "of 100 finds, those that asked it first", target: atMost(10),
+		name: "a peer that claims every key and holds none", measured: "of 100 finds, those that asked it first", target: atMost(10),
 		defence: "claims that were not kept lower the trust in others",
 		run:     limited(claimant, routing.Limits{Trust: 1}),
 	},
 	{
-		name: "questions for a popular key, ten a second", where: Cores, measured: "names a second that one peer receives", target: atMost(300),
+		name: "questions for a popular key, ten a second", measured: "names a second that one peer receives", target: atMost(300),
 		defence: "names in answers count against a peer's share of messages",
 		run:     either(popular, routing.Config{}, routing.Config{Limits: routing.Limits{Work: 1 << 20}}),
 	},
 	{
-		name: "half of the peers die at once", where: Cores, measured: "share of 200 keys found that a live peer holds", target: atLeast(0.99),
+		name: "half of the peers die at once", measured: "share of 200 keys found that a live peer holds", target: atLeast(0.99),
 		defence: "who does not answer is given up, and others are asked meanwhile", run: dying(30),
 	},
 	{
-		name: "80 % of the peers die at once", where: Cores, measured: "share of 200 keys found that a live peer holds", target: atLeast(0.99),
+		name: "80 % of the peers die at once", measured: "share of 200 keys found that a live peer holds", target: atLeast(0.99),
 		defence: "who does not answer is given up, and others are asked meanwhile", run: dying(48),
 	},
 	{
-		name: "three questions in ten are lost", where: Cores, measured: "share of 200 keys found", target: atLeast(0.99),
+		name: "three questions in ten are lost", measured: "share of 200 keys found", target: atLeast(0.99),
 		defence: "who does not answer is given up, and others are asked meanwhile", run: losing,
 	},
 }

@@ -2,9 +2,9 @@
 // if its defence is too weak. It also fails if the attack does not hurt the undefended system, because then it
 // proves nothing.
 //
-// Where names the system of an attack: the cores alone in virtual time, values alone, or a disk. Without the defence a
-// limit is replaced (overlay.Limits, tails.Limits, routing.Limits), or a parameter that the defence rests on. Attacks on
-// real hosts are tests of package node, and rows of .ci/attack; TestHostileLink is here.
+// The cores run alone, in virtual time. Without the defence a limit is replaced (overlay.Limits, routing.Limits), or a
+// parameter that the defence rests on. Attacks on values, on a disk and on real hosts are tests of their packages, and
+// rows of .ci/attack; TestHostileLink is here.
 package threats
 
 import (
@@ -18,7 +18,7 @@ import (
 // Row is the result of one attack.
 type Row struct {
 	Attack     string  `json:"attack"`
-	Where      Where   `json:"where"`
+	Where      string  `json:"where"` // "cores": one core or several, in virtual time
 	Measured   string  `json:"measured"`
 	Defence    string  `json:"defence"`
 	Undefended float64 `json:"undefended"`
@@ -28,16 +28,6 @@ type Row struct {
 	Seconds    float64 `json:"seconds"`
 	Err        string  `json:"error,omitempty"` // reason why the attack could not be run
 }
-
-// Where names the system on which an attack runs.
-type Where string
-
-// The systems on which attacks run.
-const (
-	Cores  Where = "cores"  // one core or several, in virtual time
-	Values Where = "values" // summaries and filters alone
-	Disk   Where = "disk"   // a store on a datastore
-)
 
 // target is the range in which a measurement should lie.
 type target struct {
@@ -59,14 +49,13 @@ func (t target) String() string {
 // attack is an attack that is run with a defence and without it.
 type attack struct {
 	name, measured, defence string
-	where                   Where
 	target                  target
 	slow                    bool // the attack takes seconds, not milliseconds
 	run                     func(ctx context.Context, defended bool) float64
 }
 
 // all has all attacks, by families; each family has a file.
-var all = slices.Concat(exchangeAttacks, directoryAttacks, pastAttacks, hostileAttacks, queryAttacks, weather, valueAttacks, byteAttacks, diskAttacks)
+var all = slices.Concat(pastAttacks, hostileAttacks, queryAttacks, weather)
 
 // Options are the options of Run.
 type Options struct {
@@ -94,7 +83,7 @@ func Run(ctx context.Context, o Options) (rows []Row, err error) {
 }
 
 func (a *attack) try(ctx context.Context) Row {
-	r := Row{Attack: a.name, Where: a.where, Measured: a.measured, Defence: a.defence, Target: a.target.String()}
+	r := Row{Attack: a.name, Where: "cores", Measured: a.measured, Defence: a.defence, Target: a.target.String()}
 	began := time.Now()
 	err := a.both(ctx, &r)
 	r.Seconds = time.Since(began).Seconds()

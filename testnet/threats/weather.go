@@ -15,12 +15,12 @@ import (
 // weather has harms that networks do to peers without anybody's intent.
 var weather = []attack{
 	{
-		name: "half of the peers are cut off for ten minutes", where: Cores, measured: "share of 200 keys found in the 15th second after they are back",
+		name: "half of the peers are cut off for ten minutes", measured: "share of 200 keys found in the 15th second after they are back",
 		target: atLeast(0.99), defence: "who does not answer rests for four seconds",
 		run: limited(partition, routing.Limits{Rest: time.Hour}),
 	},
 	{
-		name: "peers come and go, each session 1.4 min in the median", where: Cores, measured: "ms that finds take, on average of 600",
+		name: "peers come and go, each session 1.4 min in the median", measured: "ms that finds take, on average of 600",
 		target: atMost(400), defence: "failures are remembered",
 		run: limited(churn, routing.Limits{Forgive: -1}),
 	},
