@@ -115,3 +115,18 @@ func TestMalformedHaveAnswer(t *testing.T) {
 		t.Errorf("%v; %d refused", err, got)
 	}
 }
+
+// TestDeadConfirmations: confirmations that wait for a slow peer are not sent once their search is over.
+func TestDeadConfirmations(t *testing.T) {
+	n, to := newNode(t), newStranger(t)
+	look(t, n, func(l *loop) {
+		for i := range 1000 {
+			q := wire.HaveRequest{Keys: [][]byte{{byte(i), byte(i >> 8), 1}}}
+			l.asks[to.id] = append(l.asks[to.id], event.Ask{Search: 1 << 40, To: wire.Record{Peer: wire.PeerID(to.id)}, Question: q})
+		}
+		l.confirmed(confirmed{peer: to.id})
+		if waiting, under := l.asks[to.id]; under {
+			t.Errorf("a batch is under way, %d confirmations wait", len(waiting))
+		}
+	})
+}

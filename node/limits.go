@@ -55,7 +55,6 @@ var Muxer network.Multiplexer = admit.Muxer{Transport: yamux.DefaultTransport}
 // by TCP of a host without Noise fails. SwarmOpts that follow Guarded replace this order.
 func Guarded(c *libp2p.Config) error {
 	limits := rcmgr.DefaultLimits
-	libp2p.SetDefaultServiceLimits(&limits)
 	setLimits(&limits)
 	scaled := limits.AutoScale()
 	var opts []rcmgr.Option
@@ -76,9 +75,10 @@ const peerStreams = 32
 
 // setLimits puts a node's limits into the configuration of a resource manager. A peer opens at most 32 streams of all
 // protocols, and the host has room for as many on each connection. So peers that open streams and say nothing leave
-// others their streams. The node's places alone decide which of these streams are served: see [admit.Table.Enter]. There
-// are twice as many inbound connections as libp2p's limits allow, for half of them may have given way: see
-// [admit.NewDoor]. All of them may be half-open at a time.
+// others their streams. No service and no protocol has a lower limit, such as libp2p's 64 streams of identify: it would
+// be for those who come first. The node's places alone decide which streams of its protocols are served: see
+// [admit.Table.Enter]. There are twice as many inbound connections as libp2p's limits allow, for half of them may have
+// given way: see [admit.NewDoor]. All of them may be half-open at a time.
 func setLimits(c *rcmgr.ScalingLimitConfig) {
 	c.PeerBaseLimit.StreamsInbound, c.PeerLimitIncrease.StreamsInbound = peerStreams, 0
 	base, more := &c.SystemBaseLimit, &c.SystemLimitIncrease
@@ -94,4 +94,6 @@ func setLimits(c *rcmgr.ScalingLimitConfig) {
 		l.StreamsInbound = peerStreams * c.SystemLimitIncrease.Conns
 		l.Streams = l.StreamsInbound + l.StreamsOutbound
 	}
+	c.ServiceBaseLimit, c.ServiceLimitIncrease = c.SystemBaseLimit, c.SystemLimitIncrease
+	c.ProtocolBaseLimit, c.ProtocolLimitIncrease = c.SystemBaseLimit, c.SystemLimitIncrease
 }

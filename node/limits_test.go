@@ -6,17 +6,23 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
 	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
 	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
+	"github.com/libp2p/go-libp2p/p2p/protocol/identify"
+	libp2ptls "github.com/libp2p/go-libp2p/p2p/security/tls"
 	ma "github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
+	"github.com/quic-go/quic-go"
 
 	"github.com/venn-p2p/venn/node/internal/admit"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -157,6 +163,77 @@ func TestGuarded(t *testing.T) {
 	eventually(t, "the connection of a peer with a dear key is closed", func() bool {
 		return h.Network().Connectedness(dear.ID()) == network.NotConnected && refusals(t, n)["key"] == 1
 	})
+}
+
+// TestIdentifyIsForAll: 64 identities that ask a host to identify itself, as often as they can, and read no answer, leave
+// others what they need: a newcomer and the host identify each other, and the host still identifies a peer that it dials.
+// The identities hold little memory.
+func TestIdentifyIsForAll(t *testing.T) {
+	const identities, most = 64, 64 << 20
+	at := libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0", "/ip4/127.0.0.1/udp/0/quic-v1")
+	n := nodeOn(t, hostOf(t, Guarded, libp2p.DisableRelay(), at))
+	for i := range 80 { // what it says does not fit into a packet: short answers wait for nobody
+		n.host.SetStreamHandler(protocol.ID(fmt.Sprintf("/application/%d/1.0.0", i)), func(network.Stream) {})
+	}
+	by := slices.IndexFunc(n.host.Addrs(), func(a ma.Multiaddr) bool { _, err := a.ValueForProtocol(ma.P_UDP); return err == nil })
+	_, to, err := manet.DialArgs(n.host.Addrs()[by].Decapsulate(ma.StringCast("/quic-v1")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := heap()
+	for range identities {
+		holdsIdentify(t, newStranger(t).key, n.ID(), to)
+	}
+	pause(t.Context(), 200*time.Millisecond) // the host begins to answer
+	more := int(heap() - before)
+	streams := 0
+	for _, c := range n.host.Network().Conns() {
+		streams += len(c.GetStreams())
+	}
+	t.Logf("%d streams open, %d KiB more", streams, more>>10)
+	if more > most {
+		t.Errorf("%d MiB more", more>>20)
+	}
+	identify := func(from, to host.Host) {
+		if err := from.Connect(t.Context(), peer.AddrInfo{ID: to.ID(), Addrs: to.Addrs()}); err != nil {
+			t.Fatal(err)
+		}
+		for _, pair := range [][2]host.Host{{from, to}, {to, from}} {
+			eventually(t, "each knows what the other speaks", func() bool {
+				speaks, err := pair[0].Peerstore().GetProtocols(pair[1].ID())
+				return err == nil && len(speaks) > 0
+			})
+		}
+	}
+	identify(hostIn(t, 1), n.host)
+	identify(n.host, hostIn(t, 2))
+}
+
+// holdsIdentify connects by QUIC, and opens as many streams of identify as it may. Their windows have room for the words
+// that choose the protocol alone, so the other end never finishes its answers.
+func holdsIdentify(t *testing.T, key crypto.PrivKey, p peer.ID, at string) {
+	t.Helper()
+	conf, _ := must(libp2ptls.NewIdentity(key)).ConfigForPeer(p)
+	conf.NextProtos = []string{"libp2p"}
+	const window = 64
+	var c *quic.Conn
+	eventually(t, "credit for a handshake", func() (ok bool) {
+		var err error
+		c, err = quic.DialAddr(t.Context(), at, conf, &quic.Config{InitialStreamReceiveWindow: window, MaxStreamReceiveWindow: window, MaxIncomingStreams: 1 << 10})
+		return err == nil
+	})
+	t.Cleanup(func() { _ = c.CloseWithError(0, "") })
+	for range peerStreams {
+		s, err := c.OpenStreamSync(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, word := range []string{"/multistream/1.0.0\n", identify.ID + "\n"} {
+			if _, err := s.Write(append([]byte{byte(len(word))}, word...)); err != nil {
+				return // more than the peer may have
+			}
+		}
+	}
 }
 
 // TestHalfOpenConnections: connections from eight groups of addresses that say nothing leave one to a newcomer, if the
