@@ -187,8 +187,9 @@ func receivePiece(s *streams.Stream) (wire.JoinPiece, error) {
 }
 
 // joinsAtOnce is the most joins served at a time: the filter of each takes up to wire.MaxJoinBits. A peer that has
-// both places gives one up when another peer wants one.
-const joinsAtOnce = 2
+// both places gives one up when another peer wants one, and each join does after joinTurn: the other end may be slow,
+// or do nothing.
+const joinsAtOnce, joinTurn = 2, 10 * time.Second
 
 // joinPrice returns the price of a join: all keys are listed, each is hashed to its positions, and the filter is coded.
 func (n *Node) joinPrice(r wire.JoinRequest) time.Duration {
@@ -205,6 +206,7 @@ func (n *Node) serveJoin(s *streams.Stream, r wire.JoinRequest) error {
 		return err
 	}
 	defer place.Release()
+	defer time.AfterFunc(joinTurn, place.Yield).Stop()
 	defer context.AfterFunc(ctx, func() { _ = s.Reset() })()
 	set, err := n.listed(ctx)
 	if err != nil {

@@ -189,27 +189,37 @@ func TestJoinPrice(t *testing.T) {
 	}
 }
 
-// TestSlowJoin: a peer that begins joins and does not go on leaves a place to another at once.
+// TestSlowJoin: peers that begin joins and do not go on leave a place to another. If one network has both places, the
+// other peer has one at once. If a few networks have them in turn, it has one when those before it had theirs.
 func TestSlowJoin(t *testing.T) {
-	a, b, slow := newNode(t, WithJoins()), newNode(t), newNode(t)
-	add(t, a, keysOf("k", 10)...)
-	connect(t, b, a)
-	connect(t, slow, a)
-	p := bloom.Params{BlockBits: 64, Blocks: 1, Hashes: 1}
-	for range 2 * joinsAtOnce {
-		s, err := slow.streams.Open(t.Context(), a.ID(), JoinID)
-		if err != nil {
-			t.Fatal(err)
+	t.Parallel()
+	for _, networks := range []int{1, 4} {
+		a, b := newNode(t, WithJoins()), newNode(t)
+		add(t, a, keysOf("k", 10)...)
+		connect(t, b, a)
+		p := bloom.Params{BlockBits: 64, Blocks: 1, Hashes: 1}
+		for i := range 4 * networks {
+			slow := hostIn(t, 1+i%networks)
+			dialTo(t, slow, info(a))
+			for range 2 * joinsAtOnce {
+				s := must(slow.NewStream(t.Context(), a.ID(), wire.ProtocolIn("venn", JoinID)))
+				if err := wire.WriteFrame(s, wire.JoinRequest{Params: p, Filter: 100}.Append(nil)); err != nil {
+					t.Fatal(err)
+				}
+			}
 		}
-		t.Cleanup(func() { s.End(nil) })
-		if err := s.Send(wire.JoinRequest{Params: p, Filter: 100}.Append(nil)); err != nil {
-			t.Fatal(err)
+		eventually(t, "all places are taken", func() bool { return a.joining.Held() == joinsAtOnce })
+		within := joinTurn / 2
+		if networks > 1 {
+			if testing.Short() {
+				return
+			}
+			within = time.Duration(networks/joinsAtOnce+1) * joinTurn
 		}
-	}
-	eventually(t, "all places are taken", func() bool { return a.joining.Held() == joinsAtOnce })
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	if size, err := (&remoteSet{n: b, peer: a.ID(), most: 10}).Size(ctx); err != nil || size.Keys != 10 {
-		t.Errorf("%+v, %v", size, err)
+		ctx, cancel := context.WithTimeout(t.Context(), within)
+		if size, err := (&remoteSet{n: b, peer: a.ID(), most: 10}).Size(ctx); err != nil || size.Keys != 10 {
+			t.Errorf("beside %d networks: %+v, %v", networks, size, err)
+		}
+		cancel()
 	}
 }

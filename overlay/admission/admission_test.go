@@ -444,3 +444,31 @@ func TestWait(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// TestYield: a place gives way to whoever has fewer from Yield on. Who waits is served in turns of networks: one of a few
+// does not wait for all of the others.
+func TestYield(t *testing.T) {
+	s := NewSlots(2)
+	var held []*Slot
+	var got []string
+	wait := func(name, group string) {
+		var slot *Slot
+		slot = s.Wait(Principal{Peer: name, Group: group}, func() {
+			got = append(got, name+" out")
+			held = slices.DeleteFunc(held, func(h *Slot) bool { return h == slot })
+		}, func() { got = append(got, name) })
+		held = append(held, slot)
+	}
+	wait("a", "g")
+	wait("b", "h")
+	for _, name := range []string{"c", "d", "e"} {
+		wait(name, "g")
+	}
+	wait("own", "o")
+	for range 3 {
+		held[0].Yield()
+	}
+	if want := []string{"a", "b", "a out", "own", "b out", "c", "c out", "d"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 )
@@ -27,7 +28,8 @@ type Slot struct {
 	in    *Slots
 	who   []string    // path of the principal
 	way   int         // half in which it holds the place
-	stays func() bool // set for a place that is lent
+	lead  int         // it gives way to a newcomer that has so many places less
+	stays func() bool // while it returns true, the place gives way to nobody; nil: false
 	evict func()
 	got   func()
 }
@@ -46,18 +48,24 @@ func (s *Slots) Held() int {
 func (s *Slots) Of(name string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.of[byNetworks][name] + s.of[byAddress][name]
+	return s.has(name)
 }
 
 // Take takes a place for a principal. It returns nil if no place is free and no holder gives way. Of several that may,
 // the longest unused does. If the place is given up later, evict is called. O(places).
-func (s *Slots) Take(who Principal, evict func()) *Slot { return s.Lend(who, nil, evict) }
+func (s *Slots) Take(who Principal, evict func()) *Slot {
+	return s.take(&Slot{in: s, who: who.Path(), lead: 2, evict: evict, got: func() {}})
+}
 
 // Lend does what Take does for a principal that uses its place now and then, such as a connection. A lent place gives
 // way already to a newcomer whose share is smaller by one. So whoever has none gets one, however many hold one each.
 // While stays returns true, the place gives way to nobody; stays must not block.
 func (s *Slots) Lend(who Principal, stays func() bool, evict func()) *Slot {
-	slot := &Slot{in: s, who: who.Path(), stays: stays, evict: evict, got: func() {}}
+	return s.take(&Slot{in: s, who: who.Path(), lead: 1, stays: stays, evict: evict, got: func() {}})
+}
+
+// take returns the slot if there is a place for it, else nil.
+func (s *Slots) take(slot *Slot) *Slot {
 	s.mu.Lock()
 	had := s.place(slot)
 	s.unlock()
@@ -67,10 +75,11 @@ func (s *Slots) Lend(who Principal, stays func() bool, evict func()) *Slot {
 	return slot
 }
 
-// Wait does what Take does, but waits for a place, after those who already wait. It calls got once, when the slot has
-// a place: before Wait returns, or later. Release ends the wait. O(places) for each waiting slot.
+// Wait does what Take does, but waits for a place. Of those who wait, it is first the turn of who has the fewest places,
+// then of who has waited for longest. It calls got once, when the slot has a place: before Wait returns, or later.
+// Release ends the wait. O(places) for each waiting slot.
 func (s *Slots) Wait(who Principal, evict, got func()) *Slot {
-	slot := &Slot{in: s, who: who.Path(), evict: evict, got: got}
+	slot := &Slot{in: s, who: who.Path(), lead: 2, evict: evict, got: got}
 	s.mu.Lock()
 	s.waiting = append(s.waiting, slot)
 	s.unlock()
@@ -84,6 +93,13 @@ func (s *Slot) Use() {
 	if s.in.remove(s) {
 		s.in.add(s)
 	}
+}
+
+// Yield makes a place one that is lent: it gives way to a newcomer whose share is smaller by one.
+func (s *Slot) Yield() {
+	s.in.mu.Lock()
+	s.lead = 1
+	s.in.unlock()
 }
 
 // Release gives a place back unless it was given up already, or ends a wait.
@@ -115,14 +131,12 @@ func (s *Slots) place(slot *Slot) bool {
 
 // yields returns the holder that gives its place to a newcomer; nil: none does.
 func (s *Slots) yields(newcomer *Slot) *Slot {
-	lead := 2
-	if newcomer.stays != nil {
-		lead = 1
-	}
 	for way, of := range s.of {
-		stay := func(h *Slot) bool { return h.way != way || h.stays != nil && h.stays() }
 		path := func(h *Slot) []string { return by(way, h.who) }
-		crowd := Crowd(of, slices.DeleteFunc(slices.Clone(s.held), stay), path, path(newcomer), lead)
+		stay := func(h *Slot) bool {
+			return h.way != way || of.Over(path(h), path(newcomer)) < h.lead || h.stays != nil && h.stays()
+		}
+		crowd := Crowd(of, slices.DeleteFunc(slices.Clone(s.held), stay), path, path(newcomer), 1)
 		if len(crowd) > 0 {
 			return crowd[0]
 		}
@@ -149,8 +163,22 @@ func (s *Slots) remove(slot *Slot) bool {
 	return true
 }
 
+// has returns the number of places that a network or a principal holds.
+func (s *Slots) has(name string) int { return s.of[byNetworks][name] + s.of[byAddress][name] }
+
+// fewest compares two slots by the numbers of places of their networks, the widest first.
+func (s *Slots) fewest(a, b *Slot) int {
+	for i := range min(len(a.who), len(b.who)) {
+		if c := cmp.Compare(s.has(a.who[i]), s.has(b.who[i])); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
 // unlock gives free places to waiting slots, unlocks mu, and then makes the calls that are due.
 func (s *Slots) unlock() {
+	slices.SortStableFunc(s.waiting, s.fewest)
 	s.waiting = slices.DeleteFunc(s.waiting, s.place)
 	tell := s.tell
 	s.tell = nil
