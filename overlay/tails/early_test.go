@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -70,13 +71,14 @@ func TestPositionsForgotten(t *testing.T) {
 			m.Step(now, Received{From: "link", Items: []wire.TailItem{{Group: group.New(of(p), epoch), Number: 7}}})
 		}
 	}
-	peers := namesOf(maxKnown + 1)
-	stays, next := peers[0], peers[maxKnown]
+	const room = bound.Many + 2
+	peers := namesOf(room + 1)
+	stays, next := peers[0], peers[room]
 	for _, p := range []wire.PeerID{stays, next} {
 		known[p] = summary.Header{Origin: string(p), Epoch: epoch}
 		m.Step(0, event.Learned{Origin: p})
 	}
-	say(time.Second, peers[:maxKnown]...)
+	say(time.Second, peers[:room]...)
 	if say(time.Second, next); m.link("link").known[of(next)].number != 0 {
 		t.Fatal("more is noted of a link than there is room for")
 	}

@@ -104,18 +104,19 @@ func (p pending) ripe() time.Duration {
 	return p.at
 }
 
-// maxKnown caps the origins of which a link's position is noted.
-const maxKnown = bound.Most
+// mostKnown returns the most origins of which a link's position is noted: a link may name any number that there are not.
+func (m *Machine) mostKnown() int { return min(bound.Most, len(m.origins)+bound.Many) }
 
-func (l *link) know(tag uint64, p position) {
-	if _, had := l.known[tag]; had || len(l.known) < maxKnown {
+// know notes a link's position in an origin.
+func (m *Machine) know(l *link, tag uint64, p position) {
+	if _, had := l.known[tag]; had || len(l.known) < m.mostKnown() {
 		l.known[tag] = p
 	}
 }
 
 // strip forgets a link's positions in origins that are not known here, if there is no room for further positions.
 func (m *Machine) strip(l *link) {
-	if len(l.known) < maxKnown {
+	if len(l.known) < m.mostKnown() {
 		return
 	}
 	maps.DeleteFunc(l.known, func(tag uint64, _ position) bool {
@@ -269,6 +270,6 @@ func (m *Machine) sent(l *link, tag uint64, it wire.TailItem) {
 	} else {
 		pos.knows = it.Direct || it.Fed
 	}
-	l.know(tag, pos)
+	m.know(l, tag, pos)
 	delete(l.rumours, tag)
 }

@@ -219,7 +219,7 @@ func (m *Machine) lost(p wire.PeerID) {
 			continue
 		}
 		pos.told, pos.knows = 0, false
-		l.know(tag, pos)
+		m.know(l, tag, pos)
 		if o := m.tagged(tag); l.feeds[tag] || o != nil && o.number() > 0 && !pos.fed {
 			l.enqueue(tag, ask, l.again)
 		}
@@ -377,14 +377,14 @@ func (m *Machine) unknown(l *link, it wire.TailItem) {
 	case !it.Short:
 		pos := l.known[tag]
 		pos.epoch, pos.number = it.Group.Epoch(), it.Number
-		l.know(tag, pos)
+		m.know(l, tag, pos)
 		if o := m.tagged(tag); o != nil && o.epoch.After(it.Group.Epoch()) {
 			return // the peer will hear of the newer epoch
 		}
 	case it.About(l.tag):
 		pos := l.known[l.tag]
 		pos.epoch = summary.Epoch{}
-		l.know(l.tag, pos)
+		m.know(l, l.tag, pos)
 	}
 	m.keep(l, it)
 }
@@ -399,7 +399,7 @@ func (m *Machine) about(l *link, o *origin, it wire.TailItem, sure, opened bool)
 	if len(it.Tails) == 0 {
 		pos.fed, pos.wants = it.Direct || it.Fed, it.Wants
 	}
-	l.know(o.tag, pos)
+	m.know(l, o.tag, pos)
 	if o == &m.own {
 		if it.Wants {
 			l.enqueue(o.tag, ask, m.now)
@@ -457,7 +457,7 @@ func (m *Machine) about(l *link, o *origin, it wire.TailItem, sure, opened bool)
 		l.enqueue(o.tag, tell, m.now-tellAfter)
 	case m.covered(o):
 		pos.knows = true // our silence tells the link so
-		l.know(o.tag, pos)
+		m.know(l, o.tag, pos)
 	}
 }
 

@@ -45,7 +45,7 @@ func (m *Machine) unreachable(p wire.PeerID) {
 func (m *Machine) hear(l *link, o *origin) {
 	pos := l.known[o.tag]
 	pos.gone = max(m.now, 1)
-	l.know(o.tag, pos)
+	m.know(l, o.tag, pos)
 	if d, ok := l.due[o.tag]; ok && d.how == gone {
 		delete(l.due, o.tag)
 	}
@@ -85,7 +85,7 @@ func (m *Machine) takesBack(l *link, o *origin) {
 		return
 	}
 	pos.gone = 0
-	l.know(o.tag, pos)
+	m.know(l, o.tag, pos)
 	m.emit(event.Returned{Peer: o.peer})
 }
 
