@@ -4,7 +4,7 @@
 //
 // The cores run alone, in virtual time. Without the defence a limit is replaced (overlay.Limits, routing.Limits), or a
 // parameter that the defence rests on. Attacks on values, on a disk and on real hosts are tests of their packages, and
-// rows of .ci/attack; TestHostileLink is here.
+// rows of .ci/attack.
 package threats
 
 import (
