@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -29,8 +30,12 @@ func visible(s string) string {
 
 func unprintable(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
 
-// visibleIn applies visible to all strings that the pointer v leads to.
+// visibleIn applies visible to all strings that the pointer v leads to. It leaves alone what has a text of its own: a
+// peer's id is bytes, and its text is printable.
 func visibleIn(v reflect.Value) {
+	if _, is := v.Interface().(encoding.TextMarshaler); is && v.Kind() == reflect.String {
+		return
+	}
 	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() {

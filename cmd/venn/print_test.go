@@ -139,6 +139,22 @@ func TestPrintsNoControl(t *testing.T) {
 	}
 }
 
+// TestPrintsIDs: a peer's id reaches the terminal as others know it, whatever bytes it has.
+func TestPrintsIDs(t *testing.T) {
+	id := must(peer.Decode(someone))
+	dir := daemonOf(t, func(w http.ResponseWriter, req *http.Request) {
+		_ = json.NewEncoder(w).Encode(map[string]any{
+			"/api/v1/similar":    []node.Similar{{Peer: id}},
+			"/api/v1/neighbours": []node.Neighbour{{Peer: id, Kind: node.KindOverlap}},
+		}[req.URL.Path])
+	})
+	for _, line := range []string{"similar", "peers --neighbours"} {
+		if stdout := mustVenn(t, append(strings.Fields(line), "--repo", dir)...); !strings.Contains(stdout, "\n"+someone+" ") {
+			t.Errorf("venn %s prints %q", line, stdout)
+		}
+	}
+}
+
 // at is a member of v, if v is an object that has it as a text.
 func at(v any, member string) string {
 	object, _ := v.(map[string]any)
