@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -41,13 +42,14 @@ type Results struct {
 	stop  func() bool // ends the watch over the context
 }
 
-// Query looks for peers that hold key. It returns as soon as the query has begun. The query goes on until it is over or
-// ctx ends. Each confirmation is two messages of tens of bytes, with the key. The errors: ErrKey, ErrClosed, ctx's, the
-// key store's.
+// Query looks for peers that hold key, which the caller may change afterwards. It returns as soon as the query has begun.
+// The query goes on until it is over or ctx ends. Each confirmation is two messages of tens of bytes, with the key. The
+// errors: ErrKey, ErrClosed, ctx's, the key store's.
 func (n *Node) Query(ctx context.Context, key []byte, o QueryOptions) (*Results, error) {
 	if len(key) < 1 || len(key) > wire.MaxKey {
 		return nil, fmt.Errorf("%w: has %d", ErrKey, len(key))
 	}
+	key = bytes.Clone(key) // the query needs it for as long as it runs
 	q := routing.Query{Key: key, Mode: wire.Any, Want: max(1, o.Want), Others: o.Others, Direct: o.Direct, Private: o.Private, Fresh: o.Fresh, Budget: max(0, o.Budget)}
 	if o.All {
 		q.Mode = wire.All
