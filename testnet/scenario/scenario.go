@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -21,7 +22,7 @@ import (
 // ErrScenario is matched by every error about a scenario.
 var ErrScenario = errors.New("scenario: bad scenario")
 
-// Scenario is the content of a file. Zero values mean the stated defaults.
+// Scenario is the content of a file. Zero values mean the stated defaults; a file leaves these keys out.
 type Scenario struct {
 	Name   string `toml:"-"` // name of the scenario's file, without folder and suffix
 	Folder string `toml:"-"` // folder of the scenario's file; relative paths in the file begin here
@@ -238,11 +239,53 @@ func parse(built bool, path, text string) (*Scenario, error) {
 			s.sweeps = append(s.sweeps, setting)
 		}
 	}
-	s.defaults()
+	faults = append(faults, s.defaulted()...)
 	if faults = append(faults, s.check()...); len(faults) > 0 {
 		return nil, errors.Join(faults...)
 	}
 	return s, nil
+}
+
+// defaulted fills in the defaults. It returns a fault for each key that the file sets to zero and that now has its
+// default: the file would do something else than it says.
+func (s *Scenario) defaulted() (faults []error) {
+	table := map[string]any{}
+	_, _ = toml.Decode(s.Text(), &table) // no error: parse has decoded it
+	keys, values := zeros(table, reflect.ValueOf(s).Elem(), "")
+	s.defaults()
+	for i, v := range values {
+		if !v.IsZero() {
+			faults = append(faults, s.source.fault(keys[i], "zero stands for the default, %v: leave the key out, or give it another value", v))
+		}
+	}
+	return faults
+}
+
+// zeros returns the keys of a table whose values in the struct v are zero, with prefix before each, and these values.
+func zeros(table map[string]any, v reflect.Value, prefix string) (keys []string, values []reflect.Value) {
+	below := func(table map[string]any, v reflect.Value, prefix string) {
+		k, z := zeros(table, v, prefix)
+		keys, values = append(keys, k...), append(values, z...)
+	}
+	for i := range v.NumField() {
+		field, key := v.Field(i), v.Type().Field(i).Tag.Get("toml")
+		in, said := table[key]
+		switch in := in.(type) {
+		case map[string]any:
+			if field.Kind() == reflect.Struct {
+				below(in, field, prefix+key+".")
+			}
+		case []map[string]any:
+			for n, one := range in {
+				below(one, field.Index(n), fmt.Sprintf("%s%s.%d.", prefix, key, n))
+			}
+		default:
+			if said && field.IsZero() {
+				keys, values = append(keys, prefix+key), append(values, field)
+			}
+		}
+	}
+	return keys, values
 }
 
 // defaults fills in the defaults. It makes an event of Killed, and lines of Strong.
