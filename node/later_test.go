@@ -5,7 +5,10 @@ import (
 	"encoding/binary"
 	"testing"
 
+	pb "github.com/libp2p/go-libp2p-pubsub/pb"
+	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/venn-p2p/venn/node/signed"
 	"github.com/venn-p2p/venn/overlay/group"
@@ -115,4 +118,26 @@ func laters(t *testing.T, n *Node) uint64 { return statusOf(t, n).Dropped["later
 func laterTail() []byte {
 	tail := []byte{200, 1, 1, 0, 0}
 	return append(append(binary.AppendUvarint(nil, uint64(len(tail))), tail...), make([]byte, 64)...)
+}
+
+// TestGroupsOfLaterVersions: messages of unknown form that each have a group of their own take the room of no others: all
+// of them come through pubsub.
+func TestGroupsOfLaterVersions(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	r := &raw{t: t, h: newHost(t), grafted: make(map[peer.ID]bool)}
+	r.greet(n)
+	topic, yes := Topic("venn"), true
+	const messages = 12_000
+	var b sliceWriter
+	say := func(rpc *pb.RPC) { _ = wire.WriteFrame(&b, must(proto.Marshal(rpc))) }
+	say(&pb.RPC{Control: &pb.ControlMessage{Extensions: &pb.ControlExtensions{PartialMessages: &yes}}})
+	for i := range messages {
+		g := binary.BigEndian.AppendUint64(make([]byte, 8), uint64(i))
+		say(&pb.RPC{Partial: &pb.PartialMessagesExtension{TopicID: &topic, GroupID: g, PartialMessage: newField}})
+	}
+	s := must(r.h.NewStream(t.Context(), n.ID(), PubsubID))
+	defer func() { _ = s.Reset() }()
+	_ = must(s.Write(b))
+	eventually(t, "all are read", func() bool { return laters(t, n) == messages })
 }

@@ -42,12 +42,10 @@ const (
 	// pubsub may run on the host. Pubsub's traffic is counted under it.
 	ProtocolID protocol.ID = "/venn" + pubsub.GossipSubID_v13
 
-	maxRPC        = 2 * wire.MaxPartsRPC // most bytes of an RPC that pubsub reads: a node's longest, and room
-	strangerRPC   = 4 << 10              // most bytes of an RPC without a link: a subscription, a graft, room
-	rpcQueue      = 512                  // most RPCs that wait for one peer; pubsub's default is 32, and it drops more
-	groupTTL      = 4                    // heartbeats that pubsub keeps a group; the node empties its state at once
-	maxGroups     = 1 << 14              // most groups that peers may begin between two heartbeats; default 255
-	maxGroupsPeer = 1 << 12              // most groups that one peer may begin; default 8
+	maxRPC      = 2 * wire.MaxPartsRPC // most bytes of an RPC that pubsub reads: a node's longest, and room
+	strangerRPC = 4 << 10              // most bytes of an RPC without a link: a subscription, a graft, room
+	rpcQueue    = 512                  // most RPCs that wait for one peer; pubsub's default is 32, and it drops more
+	groupTTL    = 4                    // heartbeats that pubsub keeps a group; the node empties its state at once
 )
 
 // extension is pubsub's extension for partial messages. Its state has no content: it is emptied after every use.
@@ -111,12 +109,10 @@ func (m *Mesh) Start() (err error) {
 		return fmt.Errorf("mesh: event bus: %w", err)
 	}
 	ext := &extension{
-		Logger:                                 m.cfg.Log,
-		OnIncomingRPC:                          m.received,
-		OnEmitGossip:                           m.gossip,
-		PeerInitiatedGroupLimitPerTopic:        maxGroups,
-		PeerInitiatedGroupLimitPerTopicPerPeer: maxGroupsPeer,
-		GroupTTLByHeatbeat:                     groupTTL,
+		Logger:             m.cfg.Log,
+		OnIncomingRPC:      m.received,
+		OnEmitGossip:       m.gossip,
+		GroupTTLByHeatbeat: groupTTL,
 	}
 	ps, err := pubsub.NewGossipSub(ctx, watchedHost{m.cfg.Host, m}, append([]pubsub.Option{
 		Gossip(),
@@ -357,9 +353,14 @@ func (m *Mesh) inspect(from peer.ID, rpc *pubsub.RPC) error {
 		m.cfg.Refuse(from, "rpc "+reasonRPC(err), err)
 		return err
 	}
-	if !m.link(from) {
+	switch {
+	case !m.link(from):
 		rpc.Partial = nil
 		m.cfg.Counters.Drop("partials")
+	case string(p.GroupID) != wire.CatalogueGroup:
+		// Pubsub bounds the groups that all peers together begin between two heartbeats. So parts of all groups are one
+		// group for pubsub, without a name. The name is in the metadata, which parts have none of.
+		p.GroupID, p.PartsMetadata = nil, p.GroupID
 	}
 	return nil
 }
@@ -427,7 +428,7 @@ func decodePartial(from peer.ID, rpc *pb.PartialMessagesExtension) (p inbox.Mess
 	if err == nil && parts.Refused {
 		err = fmt.Errorf("%w: refusal of what was not asked for on a stream", wire.ErrMalformed)
 	}
-	p.Group, p.Parts = group.ID(rpc.GroupID), &parts
+	p.Group, p.Parts = group.ID(rpc.PartsMetadata), &parts
 	return p, err
 }
 
