@@ -100,7 +100,8 @@ func (w *Watch) Factory(next config.AddrsFactory) config.AddrsFactory {
 }
 
 // correct removes the addresses that the machine has lost, and adds those that it got, for the listeners on all
-// addresses.
+// addresses. It also adds the public addresses of the machine. go-libp2p leaves out those that three peers, whoever they
+// are, say they cannot reach.
 func (w *Watch) correct(own, listen []ma.Multiaddr) []ma.Multiaddr {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -109,12 +110,9 @@ func (w *Watch) correct(own, listen []ma.Multiaddr) []ma.Multiaddr {
 		c, changed := w.changed[ipOf(a)]
 		return changed && !c.came
 	})
-	for ip, c := range w.changed {
-		if !c.came {
-			continue
-		}
+	for ip := range w.there {
 		at, err := manet.FromIP(net.IP(ip.AsSlice()))
-		if err != nil {
+		if err != nil || !w.changed[ip].came && !manet.IsPublicAddr(at) {
 			continue
 		}
 		resolved, err := manet.ResolveUnspecifiedAddresses(listen, []ma.Multiaddr{at})

@@ -133,3 +133,12 @@ func TestLost(t *testing.T) {
 		t.Error("At does not hold what Lost says")
 	}
 }
+
+// TestDenied: a public address of the machine is announced though go-libp2p leaves it out, by the word of others; any
+// other address is not.
+func TestDenied(t *testing.T) {
+	w := newMachine("127.0.0.1", "10.0.0.1", "5.6.7.8").watch()
+	own := addrs("/ip4/127.0.0.1/tcp/4001")
+	same(t, "left out", w.correct(own, addrs("/ip4/0.0.0.0/tcp/4001")), append(own, addrs("/ip4/5.6.7.8/tcp/4001")...))
+	same(t, "no listener there", w.correct(own, addrs("/ip4/10.0.0.1/tcp/4001")), own)
+}
