@@ -5,9 +5,14 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ipfs/go-datastore"
+	dssync "github.com/ipfs/go-datastore/sync"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/peerstore"
 	"github.com/libp2p/go-libp2p/core/test"
+	ma "github.com/multiformats/go-multiaddr"
+
+	"github.com/venn-p2p/venn/node/store"
 )
 
 // TestRejoin: a node whose bootstrap peer could not be reached at the start connects to it later, though it has a link
@@ -62,4 +67,28 @@ func TestHint(t *testing.T) {
 			t.Errorf("%d peers are kept in mind, the last is %s", len(l.hints), l.hints[len(l.hints)-1].id)
 		}
 	})
+}
+
+// TestLastRunInTurns: a node without a link dials other peers of its last run when those that it dialled first are gone,
+// though these were its neighbours.
+func TestLastRunInTurns(t *testing.T) {
+	t.Parallel()
+	there := newNode(t)
+	add(t, there, []byte("k"))
+	var held []byte
+	eventually(t, "a record", func() bool {
+		look(t, there, func(l *loop) { held = l.ownRecord() })
+		return held != nil
+	})
+	peers := []store.Peer{{ID: there.ID(), Record: held}}
+	for range maxWarm {
+		s := newStranger(t)
+		peers = append(peers, store.Peer{ID: s.id, Neighbour: true, Record: s.record(t, 1, ma.StringCast("/ip4/127.0.0.1/tcp/1")).Envelope})
+	}
+	st := must(store.Open(t.Context(), dssync.MutexWrap(datastore.NewMapDatastore()), there.cfg.seed))
+	if err := st.SavePeers(t.Context(), peers); err != nil {
+		t.Fatal(err)
+	}
+	n := newNode(t, WithStore(st))
+	eventually(t, "a link with a peer of the last run", func() bool { return n.links.Linked(there.ID()) })
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -91,17 +92,18 @@ func (n *Node) closeStore() error {
 const (
 	saveEvery = 10 * time.Second // time between two savings of the peers known
 	saveTime  = 5 * time.Second  // longest time of one saving: a busy machine may need it
-	maxWarm   = 8                // most peers of the last run that are dialled at the start
+	maxWarm   = 8                // most peers of the last run that are dialled at a time
 
 	savedInTurn = 256 // limit of the peers read from the directory in one turn of the loop
 )
 
-// warm returns the peers of the last run to dial at the start: its neighbours, then others, maxWarm at most.
+// warm returns the peers of the last run: its neighbours, then others in random order.
 func (n *Node) warm() (out []entrance) {
 	if n.cfg.store == nil {
 		return nil
 	}
 	peers := n.cfg.store.Peers()
+	rand.Shuffle(len(peers), func(i, j int) { peers[i], peers[j] = peers[j], peers[i] })
 	slices.SortStableFunc(peers, func(a, b store.Peer) int {
 		switch {
 		case a.Neighbour == b.Neighbour:
@@ -111,7 +113,7 @@ func (n *Node) warm() (out []entrance) {
 		}
 		return 1
 	})
-	for _, p := range peers[:min(len(peers), maxWarm)] {
+	for _, p := range peers {
 		r := wire.Record{Peer: wire.PeerID(p.ID), Envelope: p.Record}
 		out = append(out, entrance{p.ID, func(ctx context.Context) error { return n.reach(ctx, r, forCaller) }})
 	}

@@ -53,6 +53,7 @@ type loop struct {
 	ticks     int
 	rejoins   agenda.Pause
 	hints     []entrance // peers that may be online, dialled while there is no link
+	warm      []entrance // peers of the last run, dialled in turns while there is no link
 	sleep     sleep
 	wall      func() time.Time
 }
@@ -101,7 +102,7 @@ func newLoop(n *Node) *loop {
 		learned:  make(map[event.Transport]int),
 		watchers: make(map[*watcher]bool),
 		wall:     time.Now,
-		hints:    n.warm(),
+		warm:     n.warm(),
 	}
 	_ = l.sleep.since(l.wall(), n.now())
 	l.publisher, l.previous = newPublishers(n)

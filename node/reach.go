@@ -374,9 +374,8 @@ type entrance struct {
 }
 
 // Hint names a peer that may be online, such as one found on the local network. A node with fewer than four links dials
-// a newly named peer at once. The node remembers the last 16, at first peers of its last run. While it has no link, it
-// dials them as often as the peers of WithBootstrap. It dials only addresses by IP, eight of a peer at most. Hint takes
-// one turn of the loop.
+// a newly named peer at once. The node remembers the last 16. While it has no link, it dials them as often as the peers of
+// WithBootstrap. It dials only addresses by IP, eight of a peer at most. Hint takes one turn of the loop.
 func (n *Node) Hint(p peer.AddrInfo) { _ = n.view(n.ctx, func(l *loop) { l.hint(n.entrance(p)) }) }
 
 // entrance returns a hinted peer. Hints beyond maxHints at a time are not dialled: there may be any number.
@@ -400,14 +399,17 @@ func (l *loop) hint(e entrance) {
 	l.hints = l.hints[max(0, len(l.hints)-maxHints):]
 }
 
-// bootstrap begins to connect to the bootstrap peers and, while there is no link, to the hinted peers.
+// bootstrap begins to connect to the bootstrap peers and, while there is no link, to the hinted peers and to the next
+// peers of the last run.
 func (l *loop) bootstrap() *sync.WaitGroup {
 	var all []entrance
 	for _, info := range l.n.cfg.bootstrap {
 		all = append(all, entrance{info.ID, func(ctx context.Context) error { return l.n.dial(ctx, info, forCaller) }})
 	}
 	if len(l.links) == 0 {
-		all = append(all, l.hints...)
+		next := slices.Clone(l.warm[:min(len(l.warm), maxWarm)])
+		l.warm = append(l.warm[len(next):], next...)
+		all = append(append(all, l.hints...), next...)
 	}
 	return l.begin(all)
 }
