@@ -49,7 +49,7 @@ type source struct {
 	ID peer.ID
 	state
 	out    bool                    // nobody serves the source: it has not answered yet, or has failed
-	gave   bool                    // the peer claimed to have it whole, and gave bytes
+	gave   int                     // blame for bytes that it gave, if they are wrong: most if it claimed to have it whole
 	trip   time.Duration           // time from the dial or probe to the answer
 	waited time.Duration           // sum of the waits, since bytes came, for the source to have room, or to answer
 	again  time.Time               // time before which the source is not asked
@@ -281,14 +281,20 @@ func (f *flight) fail(p *source, err error) {
 	f.tally.Tried = append(f.tally.Tried, what+": "+err.Error())
 }
 
-// blame blames the peers that claimed to have the content whole and gave a part of it. It blames the content, too: for a
-// while, the origin alone is asked for it. No transfer is under way.
+// blame blames the peers that gave a part of the content: those that claimed to have it whole share what makes one be asked
+// no more, others may have it of a liar and are blamed little. It blames the content, too: for a while, the origin alone
+// is asked for it. No transfer is under way.
 func (f *flight) blame(err error) {
 	f.m.metrics.failures.WithLabelValues(kind(err).reason).Inc()
-	gave := slices.DeleteFunc(slices.Clone(f.known), func(p *source) bool { return !p.gave })
+	whole := 0
+	for _, p := range f.known {
+		whole += p.gave / maxBlame
+	}
 	much := map[string]int{string(f.sum): maxBlame}
-	for _, p := range gave {
-		much[string(p.ID)] = max(1, maxBlame/len(gave))
+	for _, p := range f.known {
+		if p.gave > 0 {
+			much[string(p.ID)] = max(1, p.gave/max(1, whole))
+		}
 	}
 	for who, more := range much {
 		before, _ := f.m.blamed.Get(who)
@@ -321,7 +327,12 @@ func (f *flight) take(ctx context.Context, p *source, s *span) (err error) {
 		err = errSize
 	}
 	if err == nil {
-		f.news(func(time.Time) { p.state, p.gave, err = said, p.gave || said.Whole, f.setSize(size) })
+		f.news(func(time.Time) {
+			if p.state, p.gave = said, max(p.gave, 1); said.Whole {
+				p.gave = maxBlame
+			}
+			err = f.setSize(size)
+		})
 	}
 	if err != nil {
 		return err

@@ -419,6 +419,30 @@ func TestLyingPeers(t *testing.T) {
 	}
 }
 
+// TestPartialLies has a peer give wrong bytes of contents that it says it fetches. It is asked no more after some of them.
+func TestPartialLies(t *testing.T) {
+	t.Parallel()
+	o, b := newRegistry(t), newBoard()
+	liar := b.liar(t, meeting, func(w http.ResponseWriter, _ *http.Request) {
+		state{Have: 1 << 40, Size: -1}.write(w.Header())
+		w.Header().Set("Content-Range", "bytes 0-999/1000")
+		w.WriteHeader(http.StatusPartialContent)
+		_, _ = w.Write(make([]byte, 1000))
+	})
+	p := b.start(t, Upstream{OCI: []string{o.URL}})
+	for i := range maxBlame + 1 {
+		if got := p.isBlamed(string(liar.ID())); got != (i == maxBlame) {
+			t.Errorf("blamed after %d lies: %v", i, got)
+		}
+		content := some(1000, uint64(100+i))
+		digest, sum := o.add(content)
+		if err := (view{b, liar}).Advertise(t.Context(), sum.Key()); err != nil {
+			t.Fatal(err)
+		}
+		get(t, p.url+blobs+digest).is(t, content)
+	}
+}
+
 // TestWastedTimeAddsUp has several peers give all bytes but the last, or some more each time, and then nothing. All together
 // are waited for as long as one of them.
 func TestWastedTimeAddsUp(t *testing.T) {
