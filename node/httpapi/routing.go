@@ -38,7 +38,7 @@ func (d delegated) FindProviders(ctx context.Context, c cid.Cid, limit int) (ite
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	it := &providers{cancel: cancel, seen: make(map[peer.ID]bool), found: make(chan peer.AddrInfo)}
+	it := &providers{cancel: cancel, seen: make(map[string]bool), found: make(chan peer.AddrInfo)}
 	go d.look(ctx, c, limit, own, it.found)
 	return it, nil
 }
@@ -77,18 +77,19 @@ func (d delegated) look(ctx context.Context, c cid.Cid, limit int, own bool, fou
 	}
 }
 
-// providers iterates over the answers to FindProviders, as they arrive. It returns each peer once.
+// providers iterates over the answers to FindProviders, as they arrive. It returns a peer once for all who name the same
+// addresses: a liar may name other addresses of a true holder, and be the first.
 type providers struct {
 	cancel context.CancelFunc
 	found  chan peer.AddrInfo
-	seen   map[peer.ID]bool
+	seen   map[string]bool // peers with their addresses
 	val    types.Record
 }
 
 func (p *providers) Next() bool {
 	for server := range p.found {
-		if !p.seen[server.ID] {
-			p.seen[server.ID] = true
+		if is := server.String(); !p.seen[is] {
+			p.seen[is] = true
 			p.val = record(server)
 			return true
 		}
