@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -34,13 +35,10 @@ func (n *Node) Ping(ctx context.Context, p peer.ID) (time.Duration, error) {
 	}
 	ctx, cancel := context.WithCancel(network.WithNoDial(ctx, "venn dials by certified addresses"))
 	defer cancel()
-	select {
-	case r := <-ping.Ping(ctx, n.host, p):
-		if r.Error != nil {
-			return 0, fmt.Errorf("node: ping %s: %w", p, r.Error)
-		}
-		return r.RTT, nil
-	case <-ctx.Done():
-		return 0, ctx.Err()
+	defer context.AfterFunc(n.ctx, cancel)()
+	r := <-ping.Ping(ctx, n.host, p) // no result, but a closed channel, when ctx ends
+	if err := cmp.Or(n.alive(ctx), r.Error); err != nil {
+		return 0, fmt.Errorf("node: ping %s: %w", p, err)
 	}
+	return r.RTT, nil
 }
