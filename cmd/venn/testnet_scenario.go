@@ -34,12 +34,13 @@ func playScenario(ctx context.Context, c *cli.Command, show *progress, tell func
 	if err != nil {
 		return err
 	}
-	s := of[0]
-	if c.IsSet("seed") {
-		s.Seed = c.Uint64("seed")
-	}
-	if c.IsSet("strategy") {
-		s.Strategies = strings.Split(c.String("strategy"), ",")
+	for _, s := range of { // several if the scenario has a sweep
+		if c.IsSet("seed") {
+			s.Seed = c.Uint64("seed")
+		}
+		if c.IsSet("strategy") {
+			s.Strategies = strings.Split(c.String("strategy"), ",")
+		}
 	}
 	if d := c.Duration("timeout"); d > 0 {
 		var cancel context.CancelFunc
@@ -47,7 +48,7 @@ func playScenario(ctx context.Context, c *cli.Command, show *progress, tell func
 		defer cancel()
 	}
 	restore := func() {}
-	result, err := command.OnHosts(ctx, of[:1], strategies.Named(), c.Bool("against-simulator"), func(p *scenario.Plan, _ strategy.Strategy) {
+	result, err := command.OnHosts(ctx, of, strategies.Named(), c.Bool("against-simulator"), func(p *scenario.Plan, _ strategy.Strategy) {
 		restore()
 		restore = runs.GrowHeap(scenarioPercent(p))
 	}, tell)
