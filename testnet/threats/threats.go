@@ -55,7 +55,7 @@ type attack struct {
 }
 
 // all has all attacks, by families; each family has a file.
-var all = slices.Concat(pastAttacks, hostileAttacks, queryAttacks, weather)
+var all = slices.Concat(pastAttacks, hostileAttacks, queryAttacks)
 
 // Options are the options of Run.
 type Options struct {
