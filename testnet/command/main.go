@@ -37,6 +37,12 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer, own ...st
 		Name: args[0], Usage: "run strategies in scenarios, in the simulator and on real hosts",
 		Writer: stdout, ErrWriter: stderr, ExitErrHandler: func(context.Context, *cli.Command, error) {},
 		Commands: []*cli.Command{Play(own...), Scenario(own...), Trace()},
+		Action: func(_ context.Context, c *cli.Command) error {
+			if name := c.Args().First(); name != "" {
+				return usage("no command %q; `%s --help` lists them", name, c.Name)
+			}
+			return cli.ShowRootCommandHelp(c)
+		},
 	}
 	Strict(root)
 	err := root.Run(ctx, args)
@@ -72,8 +78,24 @@ func Play(own ...strategy.Strategy) *cli.Command {
 	}
 }
 
+// checkPlay returns an error for flags that would have no effect.
+func checkPlay(c *cli.Command) error {
+	for _, name := range []string{"trials", "out", "part", "jobs", "trace"} {
+		if c.Bool("hosts") && c.IsSet(name) {
+			return usage("flag --%s: is for the simulator, it does not go with --hosts", name)
+		}
+	}
+	if c.IsSet("part") && c.String("out") == "" {
+		return usage("flag --part: say with --out which folder takes what is found")
+	}
+	return nil
+}
+
 // play runs the own strategies, and those that the scenarios name, or instead the strategies of --strategy.
 func play(ctx context.Context, c *cli.Command, own []strategy.Strategy) error {
+	if err := checkPlay(c); err != nil {
+		return err
+	}
 	known := append(slices.Clone(own), strategies.Named()...)
 	of, err := Scenarios(c.Args().Slice(), func(s *scenario.Scenario) (*scenario.Scenario, error) {
 		if c.IsSet("strategy") {
@@ -102,6 +124,10 @@ func play(ctx context.Context, c *cli.Command, own []strategy.Strategy) error {
 	}
 	if errors.Is(err, runs.ErrOptions) || errors.Is(err, scenario.ErrScenario) || errors.Is(err, testnet.ErrConfig) {
 		return UsageError{err}
+	}
+	if c.IsSet("part") && err == nil { // rows are of all parts: the call without --part prints them
+		fmt.Fprintf(c.Root().ErrWriter, "part %s is done\n", c.String("part"))
+		return nil
 	}
 	return errors.Join(WriteScenarios(c.Root().Writer, of, result, c.Bool("json")), err)
 }
