@@ -4,16 +4,22 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 
-/** start starts venn and waits for the address where it serves its view. stop ends it and gives what it printed. */
+/**
+ * start starts venn and waits for the address where it serves its view. stop ends it and gives what it printed. A
+ * program that ends earlier ends the check, too, with the program's last messages.
+ */
 export async function start(venn, ...args) {
   const process = spawn(venn, args, { stdio: ["ignore", "pipe", "pipe"] });
-  const out = [];
+  const out = [], messages = [];
+  let stopped = false;
   process.stdout.on("data", (d) => out.push(d));
-  const url = await new Promise((found, gone) => {
-    createInterface({ input: process.stderr }).on("line", (l) => { const m = /look at (http:\S+)/.exec(l); if (m) found(m[1]); });
-    process.on("exit", (code) => gone(new Error(`venn ${args.join(" ")} ended with ${code}`)));
+  process.on("exit", (code, signal) => {
+    if (!stopped) throw new Error(`venn ${args.join(" ")} ended with ${code ?? signal}:\n${messages.slice(-20).join("\n")}`);
   });
-  const stop = async () => { process.kill("SIGINT"); if (process.exitCode === null) await once(process, "exit"); return Buffer.concat(out).toString(); };
+  const url = await new Promise((found) => {
+    createInterface({ input: process.stderr }).on("line", (l) => { messages.push(l); const m = /look at (http:\S+)/.exec(l); if (m) found(m[1]); });
+  });
+  const stop = async () => { stopped = true; process.kill("SIGINT"); if (process.exitCode === null) await once(process, "exit"); return Buffer.concat(out).toString(); };
   return { url, stop, process };
 }
 
