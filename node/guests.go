@@ -10,6 +10,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 
+	"github.com/venn-p2p/venn/node/internal/admit"
 	"github.com/venn-p2p/venn/node/internal/streams"
 )
 
@@ -47,15 +48,40 @@ func (g *guests) SetStreamHandlerMatch(id protocol.ID, match func(protocol.ID) b
 	g.Host.SetStreamHandlerMatch(id, match, g.unlessBarred(handle))
 }
 
-// unlessBarred returns a handler that resets the streams of barred peers, and hands on the others.
+// unlessBarred returns a handler that resets the streams of barred peers, and hands on the others: their peers pay.
 func (g *guests) unlessBarred(handle network.StreamHandler) network.StreamHandler {
 	return func(s network.Stream) {
 		if g.n.barred(s.Conn().RemotePeer()) {
 			_ = s.Reset()
 			return
 		}
-		handle(s)
+		handle(paid{s, g.n.streams.Admit.Of(s.Conn()), g.n.ctx})
 	}
+}
+
+// paid is a stream that a peer has opened for a guest. The peer pays for what the node reads from it and for each write.
+// A guest that writes an answer at a time so serves those who ask for as much as they can no more than their share.
+type paid struct {
+	network.Stream
+	by  *admit.Stream
+	ctx context.Context // ends with the node
+}
+
+// Read reads from the stream, and waits until the peer has paid for the bytes.
+func (s paid) Read(b []byte) (int, error) {
+	k, err := s.Stream.Read(b)
+	if late := s.by.PayLate(s.ctx, s.by.Reading(k)); err == nil {
+		err = late
+	}
+	return k, err
+}
+
+// Write writes to the stream once the peer has paid for it.
+func (s paid) Write(b []byte) (int, error) {
+	if err := s.by.PayLate(s.ctx, admit.Open); err != nil {
+		return 0, err
+	}
+	return s.Stream.Write(b)
 }
 
 func is(id protocol.ID) func(protocol.ID) bool {

@@ -12,6 +12,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 
+	"github.com/venn-p2p/venn/node/internal/limits"
 	"github.com/venn-p2p/venn/node/internal/streams"
 )
 
@@ -109,5 +110,25 @@ func TestBarredPeersHaveNoGuests(t *testing.T) {
 				t.Error("the connection is gone")
 			}
 		})
+	}
+}
+
+// TestGuestsAreNoFreeWork: peers pay for what guests read and write for them, out of their share of the node's work.
+func TestGuestsAreNoFreeWork(t *testing.T) {
+	t.Parallel()
+	const work, times = 1e-3, 30
+	n := nodeOn(t, newHost(t), WithLimits(limits.Limits{Work: work}))
+	serveGuest(n.Host())
+	other := newHost(t)
+	dialTo(t, other, info(n))
+	s := must(other.NewStream(t.Context(), n.ID(), guest))
+	begun := time.Now()
+	for range times {
+		if !answered(s) {
+			t.Fatal("the stream has ended")
+		}
+	}
+	if took := time.Since(begun); took < time.Second {
+		t.Errorf("%d answers took %v", times, took)
 	}
 }
