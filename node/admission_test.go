@@ -216,7 +216,11 @@ func dialPaid(t *testing.T, h host.Host, n *Node) {
 // k identities do all that they can.
 func strangersShare(t *testing.T, k int, work float64) (stranger, link float64) {
 	at := libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0", "/ip4/127.0.0.1/udp/0/quic-v1")
-	n := nodeOn(t, hostOf(t, Guarded, libp2p.DisableRelay(), at), WithJoins(), WithLimits(limits.Limits{Work: work}))
+	guard := libp2p.Option(Guarded)
+	if work != 1 {
+		guard = libp2p.FallbackDefaults // libp2p's limits, for those who come first
+	}
+	n := nodeOn(t, hostOf(t, guard, libp2p.DisableRelay(), at), WithJoins(), WithLimits(limits.Limits{Work: work}))
 	keys := keysOf("held", 20)
 	add(t, n, keys...)
 	friend, honest := newNode(t), hostIn(t, 200)
