@@ -205,10 +205,14 @@ func TestStrangersLeaveHalf(t *testing.T) {
 }
 
 // dialPaid connects a host with a node as soon as there is credit for the handshake. Libp2p would wait longer each time.
+// A host that listens by TCP dials by TCP, from its address: by QUIC all hosts of a machine dial from one address.
 func dialPaid(t *testing.T, h host.Host, n *Node) {
+	isTCP := func(a ma.Multiaddr) bool { _, err := a.ValueForProtocol(ma.P_TCP); return err == nil }
+	to, byTCP := info(n), slices.ContainsFunc(h.Addrs(), isTCP)
+	to.Addrs = slices.DeleteFunc(to.Addrs, func(a ma.Multiaddr) bool { return isTCP(a) != byTCP })
 	eventually(t, "credit for a handshake", func() bool {
 		links.Forgive(h, n.ID())
-		return h.Connect(t.Context(), info(n)) == nil
+		return h.Connect(t.Context(), to) == nil
 	})
 }
 
