@@ -174,9 +174,10 @@ func send(ctx context.Context, h host.Host, n peer.ID, id protocol.ID, msg []byt
 	}()
 }
 
-// TestStrangersLeaveHalf: k identities of k/8 address groups, each within its own limits, leave an honest stranger and
-// an honest link at least half of their finds. They take 64 MiB at most, and ten seconds after they have gone all is as
-// it was. k is 8 and 96, or VENN_STRANGERS. Without admission the stranger gets next to nothing.
+// TestStrangersLeaveHalf: k identities, each within its own limits, leave an honest stranger and an honest link at least
+// half of their finds. Half of the identities dial by TCP from k/8 address groups, half by QUIC from one address. They
+// take 64 MiB at most, and ten seconds after they have gone all is as it was. k is 8 and 96, or VENN_STRANGERS. Without
+// admission, and with libp2p's limits alone, the stranger gets less than half.
 func TestStrangersLeaveHalf(t *testing.T) {
 	if testing.Short() {
 		t.Skip("counts what a processor at full load leaves")

@@ -45,11 +45,11 @@ func (g *guests) SetStreamHandler(id protocol.ID, handle network.StreamHandler) 
 // SetStreamHandlerMatch serves the protocols that match accepts to peers that are not barred.
 func (g *guests) SetStreamHandlerMatch(id protocol.ID, match func(protocol.ID) bool, handle network.StreamHandler) {
 	g.accepts.Store(id, match)
-	g.Host.SetStreamHandlerMatch(id, match, g.unlessBarred(handle))
+	g.Host.SetStreamHandlerMatch(id, match, g.admitted(handle))
 }
 
-// unlessBarred returns a handler that resets the streams of barred peers, and hands on the others: their peers pay.
-func (g *guests) unlessBarred(handle network.StreamHandler) network.StreamHandler {
+// admitted returns a handler that resets the streams of barred peers, and hands on the others: their peers pay.
+func (g *guests) admitted(handle network.StreamHandler) network.StreamHandler {
 	return func(s network.Stream) {
 		if g.n.barred(s.Conn().RemotePeer()) {
 			_ = s.Reset()
@@ -60,7 +60,7 @@ func (g *guests) unlessBarred(handle network.StreamHandler) network.StreamHandle
 }
 
 // paid is a stream that a peer has opened for a guest. The peer pays for what the node reads from it and for each write.
-// A guest that writes an answer at a time so serves those who ask for as much as they can no more than their share.
+// So who asks a guest for as much as it can gets no more than its share.
 type paid struct {
 	network.Stream
 	by  *admit.Stream

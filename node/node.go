@@ -420,7 +420,8 @@ func (n *Node) offended(p peer.ID, reason string, err error) {
 // Host returns the host that the node runs on, as protocols beside the node's should use it: a mirror's, or the caller's
 // own. Connections are not idle while such a protocol has a stream. A new stream makes the node dial, if need be, by the
 // peer's signed record alone. A peer that the node bars (WithPeerFilter, misbehaviour) gets no stream, and loses those
-// that are open within a second or two. The host's event bus has the node's events: EvtSummaryLearned, EvtLinkOpened and
+// that are open within a second or two. Others pay for what is read from the streams that they open, and for each write,
+// out of their share of the node's work. The host's event bus has the node's events: EvtSummaryLearned, EvtLinkOpened and
 // others.
 func (n *Node) Host() host.Host { return n.guests }
 
