@@ -2,6 +2,7 @@ package repo
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -217,13 +218,17 @@ func readConfig(path string) (Config, error) {
 	if err != nil {
 		return c, err
 	}
-	meta, err := toml.Decode(string(b), &c)
-	if err != nil {
+	var file map[string]any
+	if _, err := toml.Decode(string(b), &file); err != nil {
 		var p toml.ParseError
 		if errors.As(err, &p) {
 			return c, fmt.Errorf("%w: %s: line %d: %s", ErrConfig, path, p.Position.Line, p.Message)
 		}
 		return c, fmt.Errorf("%w: %s: %w", ErrConfig, path, err)
+	}
+	meta, err := toml.Decode(string(b), &c)
+	if err != nil {
+		return c, fmt.Errorf("%s: %w", path, cmp.Or(c.mistyped(file), err))
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
 		return c, fmt.Errorf("%w: %s: unknown key %s; %s", ErrConfig, path, unknown[0], known(unknown[0].String()))

@@ -149,8 +149,10 @@ func (e entry) whole(text string) (int64, error) {
 // word returns the name of a kind of value, for errors.
 func word(k reflect.Kind) string {
 	switch k {
-	case reflect.Int, reflect.Int64, reflect.Uint32:
+	case reflect.Int, reflect.Int64:
 		return "whole number"
+	case reflect.Uint32:
+		return "whole number from 0 to 4294967295"
 	case reflect.Float64:
 		return "number"
 	case reflect.Bool:
@@ -177,13 +179,45 @@ func (e entry) setLiteral(text string) error {
 	return nil
 }
 
+// mistyped returns the error of the first key or section of a file whose value has the wrong type; nil: all are right.
+func (c *Config) mistyped(file map[string]any) error {
+	for _, e := range c.entries() {
+		value, at := any(file), ""
+		for name := range strings.SplitSeq(e.name(), ".") {
+			section, ok := value.(map[string]any)
+			if !ok {
+				return fmt.Errorf("%w: %s is no section", ErrConfig, at)
+			}
+			if value, ok = section[name]; !ok {
+				break
+			}
+			at = strings.TrimPrefix(at+"."+name, ".")
+		}
+		if at == e.name() {
+			if err := e.setLiteral(literal(reflect.ValueOf(value))); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // forms has the checks of values that are texts, by the name of their form. A text that is not in a list may be
 // empty.
 var forms = map[string]func(text string) error{
 	"multiaddr":                         func(text string) error { _, err := ma.NewMultiaddr(text); return err },
 	"multiaddr with /p2p/ID":            func(text string) error { _, err := peer.AddrInfoFromString(text); return err },
-	"host:port":                         func(text string) error { _, _, err := net.SplitHostPort(text); return err },
+	"host:port":                         hostPort,
 	"time such as 2030-01-31T12:00:00Z": func(text string) error { _, err := time.Parse(time.RFC3339, text); return err },
+}
+
+// hostPort checks an address to listen on: a host, which may be empty, and a port, which may be 0.
+func hostPort(text string) error {
+	_, port, err := net.SplitHostPort(text)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
+	return err
 }
 
 // faults returns what is wrong with a value, by the rules in the key's tags.

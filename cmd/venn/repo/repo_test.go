@@ -131,12 +131,21 @@ func TestBadConfigs(t *testing.T) {
 		"[discovery]\nbootstrap = [\"/ip4/1.2.3.4/tcp/1\"]": "discovery.bootstrap",
 		"[log]\nlevel = \"loud\"":                           "log.level",
 		"[http]\nlisten = \"8080\"":                         "http.listen",
+		"[http]\nlisten = \"127.0.0.1:99999\"":              "http.listen: \"127.0.0.1:99999\" is no host:port",
+		"[mirror]\nlisten = \":-1\"":                        "mirror.listen: \":-1\" is no host:port",
+		"[limits]\nconnections = \"many\"":                  "limits.connections: \"many\" is no whole number",
+		"[limits]\nconnections = 1.5":                       "limits.connections: 1.5 is no whole number",
+		"[limits.connections]\nx = 1":                       "limits.connections",
+		"[network]\nseed = -1":                              "network.seed: -1 is no whole number from 0 to 4294967295",
+		"[discovery]\nbootstrap = [1]":                      "discovery.bootstrap: [1] is no list",
+		"network = 5":                                       "network is no section",
+		"[[mirror.upstream]]":                               "mirror.upstream is no section",
 		"[mirror.upstream]\ngo = \"proxy\"":                 "mirror.upstream.go: no URL",
 		"[mirror.upstream]\noci = [\"a\", \"ftp://b\"]":     "mirror.upstream.oci: no URL with http or https and a host, and without a password: \"ftp://b\"",
 		"[limits": "line 1",
 	} {
 		noErr(t, os.WriteFile(r.ConfigPath(), []byte(text), 0o600))
-		if _, err := r.Config(); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), want) {
+		if _, err := r.Config(); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "type ") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
