@@ -225,7 +225,7 @@ func (r *run) known(all []node.Status) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.converged == 0 && len(all) > 0 && len(r.aside) == 0 && n == len(all)*(len(r.all)-1) {
+	if r.converged == 0 && len(all) > 0 && len(r.aside) == 0 && n == len(all)*(r.data.Peers()-1) {
 		r.converged = time.Since(r.began)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -298,7 +299,7 @@ func TestRunCutOff(t *testing.T) {
 			cfg := few(TCP)
 			cfg.Queries, cfg.Warmup = 100_000, time.Second
 			cfg.Progress = func(p Progress) {
-				if p.Phase == phase && (phase != Querying || p.Done > 0) {
+				if p.Phase == phase && (phase == Meshing || phase == Spreading || p.Done > 0) {
 					cancel(errors.New("enough"))
 				}
 			}
@@ -308,6 +309,10 @@ func TestRunCutOff(t *testing.T) {
 			}
 			if rep.Phase != phase || rep.Interrupted != "enough" || *rep.GoroutinesLeft != 0 {
 				t.Errorf("phase %q, interrupted %q, %d goroutines left", rep.Phase, rep.Interrupted, *rep.GoroutinesLeft)
+			}
+			var text strings.Builder
+			if err := rep.WriteText(&text); err != nil || phase == Starting && (rep.ConvergenceSeconds != nil || !regexp.MustCompile(`10mbit +0 +– +– +– (?s:.*)own keys +–\n`).MatchString(text.String())) {
+				t.Errorf("%v; knows what cannot be known yet:\n%s", err, &text)
 			}
 			if phase == Querying {
 				if rep.Queries == 0 || rep.Queries >= 200_000 || rep.FindOne.Recall == nil {

@@ -85,10 +85,11 @@ func (r *Report) writeClasses(p *page.Page) {
 	}
 	for _, name := range r.links() {
 		c := r.Classes[name]
-		table = append(table, append([]string{
-			"  " + name, fmt.Sprint(c.Peers), fmt.Sprintf("%.0f", c.PartsHeld), fmt.Sprintf("%.1f", c.BytesHeld/1000), fmt.Sprintf("%.2f", c.FalseMatches),
-			ratio(c.FindOneRecall), ratio(c.FindAllRecall),
-		}, c.columns()...))
+		held := []string{"–", "–", "–"}
+		if c.Peers > 0 {
+			held = []string{fmt.Sprintf("%.0f", c.PartsHeld), fmt.Sprintf("%.1f", c.BytesHeld/1000), fmt.Sprintf("%.2f", c.FalseMatches)}
+		}
+		table = append(table, slices.Concat([]string{"  " + name, fmt.Sprint(c.Peers)}, held, []string{ratio(c.FindOneRecall), ratio(c.FindAllRecall)}, c.columns()))
 	}
 	all := append([]string{"  all", fmt.Sprint(r.Peers), "", "", "", ratio(r.FindOne.Recall), ratio(r.FindAll.Recall)}, r.columns()...)
 	fmt.Fprintln(p)
@@ -119,6 +120,10 @@ func (r *Report) writeTraffic(p *page.Page) {
 	if r.GoroutinesLeft != nil {
 		left = fmt.Sprint(*r.GoroutinesLeft)
 	}
+	share := "–"
+	if n := r.Neighbours; n.Peers > 0 {
+		share = fmt.Sprintf("%.3f (by chance %.3f, at best %.3f)", n.Mean, n.Random, n.Best)
+	}
 	fmt.Fprintln(p)
 	rows(p, [][2]string{
 		{"messages per query", hundredths(r.MessagesPerQuery)},
@@ -127,7 +132,7 @@ func (r *Report) writeTraffic(p *page.Page) {
 		{"epochs published", fmt.Sprint(r.EpochsPublished)},
 		{"most of a link's budget used", fmt.Sprintf("%.2f", r.LinkBudgetUse)},
 		{"most connections of a peer", fmt.Sprint(r.ConnectionsMax)},
-		{"neighbours' share of own keys", fmt.Sprintf("%.3f (by chance %.3f, at best %.3f)", r.Neighbours.Mean, r.Neighbours.Random, r.Neighbours.Best)},
+		{"neighbours' share of own keys", share},
 		{"memory", fmt.Sprintf("%.0f MB", float64(r.MemoryBytes)/1e6)},
 		{"goroutines left", left},
 	})
