@@ -120,11 +120,7 @@ func serveView(ctx context.Context, flag, addr string, cfg view.Config, w io.Wri
 		return fmt.Errorf("%s: %w", flag, err)
 	}
 	done.Go(func() { _ = httpapi.Serve(ctx, l, httpapi.Guard(view.Handler(cfg), host)) })
-	at := l.Addr().(*net.TCPAddr)
-	if at.IP.IsUnspecified() {
-		at.IP = net.IPv4(127, 0, 0, 1)
-	}
-	fmt.Fprintf(w, "look at http://%s\n", at)
+	fmt.Fprintf(w, "look at %s\n", httpapi.URL(l))
 	return nil
 }
 

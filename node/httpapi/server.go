@@ -117,6 +117,15 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	return err
 }
 
+// URL returns the URL at which programs of this machine reach a server that listens by TCP.
+func URL(l net.Listener) string {
+	at := *l.Addr().(*net.TCPAddr)
+	if at.IP.IsUnspecified() {
+		at.IP = net.IPv4(127, 0, 0, 1)
+	}
+	return "http://" + at.String()
+}
+
 // handler handles a request. Its error is answered in JSON, or cuts off the answer if that has begun.
 type handler func(w http.ResponseWriter, r *http.Request) error
 

@@ -365,10 +365,10 @@ func (d *daemon) started() Started {
 	here := *host.InfoFromHost(d.host)
 	s := Started{ID: here.ID.String(), Addresses: httpapi.Addresses(here, here), Keys: d.store.Count()}
 	if d.public != nil {
-		s.HTTP = "http://" + d.public.Addr().String()
+		s.HTTP = httpapi.URL(d.public)
 	}
 	if d.clients != nil {
-		s.Mirror = "http://" + d.clients.Addr().String()
+		s.Mirror = httpapi.URL(d.clients)
 	}
 	return s
 }
