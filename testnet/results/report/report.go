@@ -8,6 +8,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"html"
 	"html/template"
 	"os"
 	"path/filepath"
@@ -40,8 +41,14 @@ type Section struct {
 	Title    string
 	Table    Table
 	Drawings []Drawing
-	Plots    []template.HTML // the drawings as SVG, filled by Folder.Report
-	Folded   bool            // hidden until a reader opens it
+	Plots    []Plot // the drawings as SVG, filled by Folder.Report
+	Folded   bool   // hidden until a reader opens it
+}
+
+// Plot is a drawing on a page. File is the name of its files, without a suffix.
+type Plot struct {
+	File string
+	SVG  template.HTML
 }
 
 // Table has a head, and rows with as many cells.
@@ -142,8 +149,18 @@ func (o *Folder) JSON(name string, v any) {
 	o.Write(name, append(b, '\n'))
 }
 
-// Report writes the drawings as files, and report.html with all of the page.
+// plotted matches a plot's file in report.html.
+var plotted = regexp.MustCompile(`<figure id="([^"]+)">`)
+
+// Report writes the drawings as files, and report.html with all of the page. It removes the drawings of the report that
+// was there before.
 func (o *Folder) Report(r Page) {
+	before, _ := os.ReadFile(filepath.Join(o.Dir, "report.html")) // without it, there are no drawings to remove
+	for _, m := range plotted.FindAllSubmatch(before, -1) {
+		for _, suffix := range []string{".svg", ".vl.json"} {
+			_ = os.Remove(filepath.Join(o.Dir, filepath.Base(html.UnescapeString(string(m[1])))+suffix)) // it may be gone already
+		}
+	}
 	r.Title = strings.ToUpper(r.Title[:1]) + r.Title[1:]
 	for i := range r.Sections {
 		s := &r.Sections[i]
@@ -155,7 +172,7 @@ func (o *Folder) Report(r Page) {
 				o.fail(d.file(), err)
 				o.Write(d.file()+".vl.json", spec)
 			}
-			s.Plots = append(s.Plots, template.HTML(svg))
+			s.Plots = append(s.Plots, Plot{d.file(), template.HTML(svg)})
 		}
 	}
 	var b bytes.Buffer
