@@ -45,24 +45,6 @@ func TestSlotOfWhoNeverAccepts(t *testing.T) {
 	}
 }
 
-// Random neighbours that stood in for others go once these have accepted.
-func TestDropExtra(t *testing.T) {
-	top := New(Config{Overlap: 2, Random: 2, MaxLinks: 8, Rand: rand.New(rand.NewPCG(1, 1))}, known())
-	for _, p := range []wire.PeerID{"a", "b", "c", "d"} {
-		top.directory.Open(p, "")
-		top.add(0, p, neighbour{kind: Random, accepted: true})
-	}
-	top.dropExtra(func(wire.PeerID) bool { return true })
-	if n := top.count(Random); n != 4 {
-		t.Errorf("%d random neighbours of 4 stay, want all: no other has accepted", n)
-	}
-	top.add(0, "x", neighbour{kind: Similar, accepted: true})
-	top.dropExtra(func(wire.PeerID) bool { return true })
-	if n := top.count(Random); n != 3 {
-		t.Errorf("%d random neighbours of 4 stay beside one by overlap, want 3", n)
-	}
-}
-
 // TestRandomSlotsFavourNobody: ids that sort first or last are no likelier than others to stay in a random slot when those
 // that stood in go.
 func TestRandomSlotsFavourNobody(t *testing.T) {
