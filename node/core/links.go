@@ -37,8 +37,7 @@ type dial struct {
 // conn is a connection that the peer made, or a connection with a link on it.
 type conn struct {
 	made          bool // this peer made the connection
-	own           bool // this peer made the connection, or wanted the link, or dials the peer
-	granted       bool // own only because this peer dials the peer
+	wanted        bool // this peer asked for the link
 	link          bool
 	path          []string // of a link's peer, as a principal
 	questionsOnly bool     // the connection serves only questions and becomes no link
@@ -96,29 +95,29 @@ func (c *conn) stale(now time.Duration) bool {
 	return c.mayGo(now) && !c.mesh && now-c.used > life
 }
 
-// counts returns the numbers of own connections, of peers being dialled without one, and of links taken.
-func (t *Links[P]) counts() (own, dialing, taken int) {
-	for _, c := range t.peers {
-		if c.own {
+// own reports whether the connection to p counts as this peer's own. There must be one.
+func (t *Links[P]) own(p P) bool {
+	c := t.peers[p]
+	return c.made || c.wanted || t.dialing[p] != nil
+}
+
+// counts returns the numbers of own connections, and of links taken.
+func (t *Links[P]) counts() (own, taken int) {
+	for p := range t.peers {
+		if t.own(p) {
 			own++
 		} else {
 			taken++
 		}
 	}
-	for p := range t.dialing {
-		if c := t.peers[p]; c == nil || !c.own {
-			dialing++
-		}
-	}
-	return own, dialing, taken
+	return own, taken
 }
 
 // Counts returns the numbers of own connections and of links taken.
 func (t *Links[P]) Counts() (own, taken int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	own, _, taken = t.counts()
-	return own, taken
+	return t.counts()
 }
 
 // Evicted names a peer whose connection or link gave way to another.
@@ -138,8 +137,13 @@ func (t *Links[P]) Dial(p P, questionsOnly bool, now time.Duration) bool {
 		d.questionsOnly = d.questionsOnly && questionsOnly
 		return true
 	}
-	own, dialing, taken := t.counts()
-	if over := own + dialing + 1 + taken - t.most; over > 0 && over > t.spare(now) {
+	over := len(t.peers) + 1 - t.most
+	for q := range t.dialing {
+		if t.peers[q] == nil {
+			over++
+		}
+	}
+	if over > 0 && over > t.spare(now) {
 		return false
 	}
 	t.dialing[p] = &dial{under: 1, questionsOnly: questionsOnly}
@@ -148,8 +152,8 @@ func (t *Links[P]) Dial(p P, questionsOnly bool, now time.Duration) bool {
 
 // spare returns the number of connections that may give way to dials.
 func (t *Links[P]) spare(now time.Duration) (n int) {
-	for _, c := range t.peers {
-		if c.own && c.mayGo(now) {
+	for p, c := range t.peers {
+		if t.own(p) && c.mayGo(now) {
 			n++
 		}
 	}
@@ -196,7 +200,7 @@ func (t *Links[P]) yielding(newcomer admission.Principal, now time.Duration) (p 
 func (t *Links[P]) takenByRank() (taken []P, of admission.Census) {
 	of = admission.Census{}
 	for p, c := range t.peers {
-		if !c.own {
+		if !t.own(p) {
 			taken = append(taken, p)
 			of.Count(c.path, 1)
 		}
@@ -216,15 +220,13 @@ func (t *Links[P]) Dialed(p P, success bool, now time.Duration) (evict Evicted[P
 	defer t.mu.Unlock()
 	d := t.dialing[p]
 	if success {
-		evict, _ = t.add(p, &conn{questionsOnly: d.questionsOnly, fresh: true}, "", true, now)
-		t.peers[p].made = true // the peer's link may have come first
+		evict, _ = t.add(p, &conn{made: true, questionsOnly: d.questionsOnly, fresh: true}, "", now)
 	}
 	if d.under--; d.under > 0 {
 		return evict
 	}
 	delete(t.dialing, p)
-	if c := t.peers[p]; c != nil && c.granted {
-		c.own, c.granted = false, false
+	if c := t.peers[p]; c != nil && !t.own(p) {
 		return t.excess(p, now)
 	}
 	return evict
@@ -232,7 +234,7 @@ func (t *Links[P]) Dialed(p P, success bool, now time.Duration) (evict Evicted[P
 
 // excess returns the link that gives way if more links than their share are taken, since p's now counts among them.
 func (t *Links[P]) excess(p P, now time.Duration) (evict Evicted[P]) {
-	if _, _, taken := t.counts(); taken <= t.share {
+	if _, taken := t.counts(); taken <= t.share {
 		return Evicted[P]{}
 	}
 	q, ok := t.yielding(admission.Principal{}, now)
@@ -244,21 +246,21 @@ func (t *Links[P]) excess(p P, now time.Duration) (evict Evicted[P]) {
 }
 
 // add adds a connection to p, unless there is one, and returns whose connection or link gives way. ok is false, and
-// nothing is added, if none does. own is set for a connection of the peer's own.
-func (t *Links[P]) add(p P, c *conn, group string, own bool, now time.Duration) (evict Evicted[P], ok bool) {
-	if c := t.peers[p]; c != nil {
-		c.own, c.granted = c.own || own, c.granted && !own
+// nothing is added, if none does.
+func (t *Links[P]) add(p P, c *conn, group string, now time.Duration) (evict Evicted[P], ok bool) {
+	if has := t.peers[p]; has != nil {
+		has.made, has.wanted = has.made || c.made, has.wanted || c.wanted
 		return Evicted[P]{}, true
 	}
-	_, granted := t.dialing[p]
-	c.own, c.granted, c.used = own || granted, granted && !own, now
-	evict, ok = t.instead(admission.Principal{Peer: string(p), Group: group}, c.own, granted, now)
+	granted := t.dialing[p] != nil
+	evict, ok = t.instead(admission.Principal{Peer: string(p), Group: group}, c.wanted || granted, granted, now)
 	if !ok {
 		return Evicted[P]{}, false
 	}
 	delete(t.peers, evict.Peer)
+	c.used = now
 	t.peers[p] = c
-	t.peaks()
+	t.peak = max(t.peak, len(t.peers))
 	return evict, true
 }
 
@@ -268,33 +270,25 @@ func (t *Links[P]) add(p P, c *conn, group string, own bool, now time.Duration) 
 // link gives way to a link taken only if no other link taken does, and while those have less than their share. A dial was
 // granted before it began. If all connections came into use since, the least worthy own one goes although it is in use.
 func (t *Links[P]) instead(newcomer admission.Principal, own, granted bool, now time.Duration) (evict Evicted[P], ok bool) {
-	has, _, taken := t.counts()
+	_, taken := t.counts()
 	within := own || taken < t.share
-	if within && has+taken < t.most {
+	if within && len(t.peers) < t.most {
 		return Evicted[P]{}, true
 	}
 	if own {
 		newcomer.Group = ""
 	}
-	least, idle := t.least(now, false)
+	least, idle := t.least(now)
 	if idle = idle && within; idle && (own || !t.peers[least].link) {
 		return Evicted[P]{least, t.peers[least].made}, true
 	}
 	if q, ok := t.yielding(newcomer, now); ok {
 		return Evicted[P]{q, false}, true
 	}
-	if !idle && granted {
-		least, idle = t.least(now, true)
-	}
-	if !idle {
+	if !idle && !granted {
 		return Evicted[P]{}, false
 	}
 	return Evicted[P]{least, t.peers[least].made}, true
-}
-
-// peaks updates the largest number of connections so far.
-func (t *Links[P]) peaks() {
-	t.peak = max(t.peak, len(t.peers))
 }
 
 // QuestionsOnly reports whether the connection or dial to p that this peer made serves only questions, so that no link
@@ -315,7 +309,7 @@ func (t *Links[P]) QuestionsOnly(p P) bool {
 func (t *Links[P]) Link(p P, group string, wanted bool, now time.Duration) (evict Evicted[P], ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if evict, ok = t.add(p, &conn{}, group, wanted, now); !ok {
+	if evict, ok = t.add(p, &conn{wanted: wanted}, group, now); !ok {
 		return evict, false
 	}
 	c := t.peers[p]
@@ -416,19 +410,19 @@ func (t *Links[P]) Stale(now time.Duration) (out []P) {
 	return out
 }
 
-// least returns the peer whose own connection gives way first: the least worthy, of equals the longest unused. If inUse
-// is true, connections in use may give way, too.
-func (t *Links[P]) least(now time.Duration, inUse bool) (best P, ok bool) {
+// least returns the peer whose own connection gives way first, and whether it may go: those that may, then the least
+// worthy, of equals the longest unused.
+func (t *Links[P]) least(now time.Duration) (best P, may bool) {
 	for q, c := range t.peers {
-		if !c.own || !inUse && !c.mayGo(now) {
+		if !t.own(q) || may && !c.mayGo(now) {
 			continue
 		}
 		b := t.peers[best]
-		if !ok || cmp.Or(cmp.Compare(c.worth(), b.worth()), cmp.Compare(c.used, b.used), cmp.Compare(q, best)) < 0 {
-			best, ok = q, true
+		if b == nil || c.mayGo(now) != may || cmp.Or(cmp.Compare(c.worth(), b.worth()), cmp.Compare(c.used, b.used), cmp.Compare(q, best)) < 0 {
+			best, may = q, c.mayGo(now)
 		}
 	}
-	return best, ok
+	return best, may
 }
 
 // Peak returns the largest number so far of own connections and links taken at a time.
