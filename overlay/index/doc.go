@@ -19,9 +19,7 @@
 // four times as long as reading the rows. Prefixes of more than 8,192 keys have six rows, because there are few of
 // them.
 //
-// Setting a prefix takes O(nodes) and writes one bit in each row of its stripe. If few nodes of a prefix changed, only
-// the new nodes are added. Rows of removed nodes stay set until a sixth of all nodes are gone; until then they only
-// cause prefixes to be asked in vain. A longer prefix of an epoch keeps its column until its false-positive rate is a
-// quarter of the column's. Some peers have a layout that too few others share to fill a quarter of a stripe. Their
-// prefixes are asked one by one.
+// Setting a prefix takes O(nodes) and writes one bit in each row of its stripe. A longer prefix of an epoch keeps its
+// column until its false-positive rate is a quarter of the column's. Some peers have a layout that too few others share
+// to fill a quarter of a stripe. Their prefixes are asked one by one.
 package index

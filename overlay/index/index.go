@@ -29,7 +29,6 @@ type entry struct {
 	stripe *stripe         // the peer's stripe; a stripe without columns holds the loose peers
 	rate   float32         // false-positive rate of the prefix when its column was written
 	col    uint16          // column in the stripe, or position among the loose peers
-	gone   uint16          // nodes removed since the column was written, whose rows are still set
 }
 
 func (e *entry) loose() bool { return e.stripe.words == 0 }
@@ -66,9 +65,7 @@ func (x *Index) Set(peer int, p *summary.Prefix) {
 	case e.grown(p):
 		e.prefix = p
 	case !e.loose() && e.stripe.group.layout == layoutOf(p):
-		if !x.change(e, p) {
-			x.write(e, p)
-		}
+		x.write(e, p)
 	default:
 		x.remove(peer)
 		x.insert(peer, p)
@@ -152,7 +149,7 @@ func (x *Index) settle(peer int, s *stripe) {
 func (x *Index) write(e *entry, p *summary.Prefix) {
 	x.column = e.stripe.group.layout.column(x.column, p)
 	e.stripe.write(int(e.col), x.column)
-	e.prefix, e.rate, e.gone = p, float32(p.FalsePositiveRate()), 0
+	e.prefix, e.rate = p, float32(p.FalsePositiveRate())
 }
 
 // group returns the group of a layout, and makes it if there is none.

@@ -78,9 +78,6 @@ func (s *stripe) write(col int, column []uint64) {
 	}
 }
 
-// set sets a bit of a column.
-func (s *stripe) set(col, row int) { s.rows[row*s.words+col/64] |= 1 << (col % 64) }
-
 // reading lists the rows that a query reads in stripes of one layout.
 type reading struct {
 	blocks [Rows]struct {
