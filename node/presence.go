@@ -12,7 +12,6 @@ import (
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/node/internal/links"
 	"github.com/venn-p2p/venn/node/internal/pipes"
-	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -47,14 +46,10 @@ func (n *Node) goodbye() {
 	time.Sleep(goodbyeFlush)
 }
 
-// seek checks whether a peer can still be reached. If not, the core gets event.Unreachable.
+// seek checks whether a peer whose link was lost can still be reached. If not, the core gets event.Unreachable.
 func (l *loop) seek(s core.Seek) {
-	look := l.n.lookOnWord
-	if s.Lost {
-		look = l.n.lookForLost
-	}
 	l.n.tasks.Run(func() {
-		if look(s.Record) && l.n.ctx.Err() == nil {
+		if l.n.lookForLost(s.Record) && l.n.ctx.Err() == nil {
 			l.n.in.Result(l.n.ctx, event.Unreachable{Peer: s.Record.Peer})
 		}
 	})
@@ -70,19 +65,6 @@ func (n *Node) lookForLost(r wire.Record) bool {
 		links.Forgive(n.host, p)
 		return n.reach(ctx, r, forQuery)
 	})
-}
-
-// lookOnWord checks a link's word that a peer is gone, and reports whether it is. Links may send word of many peers at
-// a time, so the look waits until a dial has its turn, for as long as nobody else's word makes the core look again.
-func (n *Node) lookOnWord(r wire.Record) bool {
-	ctx, cancel := context.WithTimeout(n.ctx, agenda.Seldom)
-	defer cancel()
-	var err error
-	retry(ctx, every(lostTime), func() bool {
-		err = n.reach(ctx, r, forWord)
-		return !errors.Is(err, errFull)
-	})
-	return err != nil && !errors.Is(err, errFull)
 }
 
 // gone reports whether a peer takes no connection that lasts. reach makes a connection, or finds one. gone returns soon

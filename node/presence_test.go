@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -277,27 +276,6 @@ func TestGone(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestLooksOnWord: of peers that links call gone, all that vanished without refusing are looked for, however many.
-func TestLooksOnWord(t *testing.T) {
-	t.Parallel()
-	n := newNode(t)
-	hole, _ := listener(t)
-	var all []stranger
-	for range 3 * dialsAtOnce[upkeepTurns] {
-		all = append(all, newStranger(t))
-	}
-	look(t, n, func(l *loop) {
-		for _, s := range all {
-			l.seek(core.Seek{Record: s.record(t, 1, hole)})
-		}
-	})
-	eventually(t, "all are gone", func() bool {
-		return inLoop(t, n, func(l *loop) bool {
-			return !slices.ContainsFunc(all, func(s stranger) bool { return !l.core.Routing.Suspected(wire.PeerID(s.id)) })
-		})
-	})
 }
 
 // spaced sets the least time between two summaries of a node.

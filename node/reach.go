@@ -55,16 +55,14 @@ const (
 // dialsAtOnce is the largest number of dials under way at a time, by the kind of turn.
 var dialsAtOnce = [...]int{ownTurns: 8, upkeepTurns: 2, otherTurns: 4}
 
-// Principals of dials that follow from what others say: a link's word that a peer is gone, and a hint. Neither takes
-// the places that the other or this node needs.
-var ofWords, ofHints = admission.Principal{Peer: "words"}, admission.Principal{Peer: "hints"}
+// ofHints is the principal of dials that follow from hints. They don't take the places that this node needs.
+var ofHints = admission.Principal{Peer: "hints"}
 
 var (
 	forCaller  = errand{turns: ownTurns, within: streams.OpenTime}
 	forQuery   = errand{turns: ownTurns, within: dialTime, questionsOnly: true}
 	forLink    = errand{turns: upkeepTurns, within: dialTime}
 	forInquiry = errand{turns: upkeepTurns, within: dialTime, questionsOnly: true}
-	forWord    = errand{turns: upkeepTurns, within: lostTime, questionsOnly: true, owner: ofWords}
 	forHint    = errand{turns: upkeepTurns, within: dialTime, private: true, owner: ofHints}
 )
 

@@ -31,8 +31,3 @@ func (r *Router) note(p wire.PeerID, c conduct) {
 	}
 	r.conducts.Add(p, c)
 }
-
-// hears reports whether a peer can be noted as gone without forgetting another: others' word made us look for it.
-func (r *Router) hears(p wire.PeerID) bool {
-	return r.conducts == nil || r.conducts.Len() < maxConducts || r.conducts.Contains(p)
-}

@@ -19,9 +19,6 @@ type failure struct {
 // full time for an answer; gone, if it was looked for in vain. The peer rests from the question on: from the first of
 // several that were put at a time.
 func (r *Router) noteFailure(p wire.PeerID, asked time.Duration, sure, gone bool) {
-	if gone && !r.hears(p) {
-		return
-	}
 	c, f := r.conduct(p), failure{last: r.now, asked: asked, noted: true, sure: sure, gone: gone}
 	if old, ok := r.failure(p); ok {
 		f.sure, f.gone = sure || old.sure, gone || old.gone
@@ -48,6 +45,26 @@ func (r *Router) lives(p wire.PeerID) {
 		}
 		c.failure = failure{}
 		r.note(p, c)
+	}
+}
+
+// hear notes a link's word that it could not reach a peer. The word may be a lie, so the peer is only asked after all
+// others, and is noted only if no other is forgotten for it.
+func (r *Router) hear(p wire.PeerID) {
+	full := r.conducts != nil && r.conducts.Len() == maxConducts && !r.conducts.Contains(p)
+	if _, failed := r.failure(p); !failed && !full {
+		r.noteFailure(p, r.now, false, false)
+	}
+}
+
+// takenBack notes that a link takes such a word back. That may be a lie, too, so a peer that did not answer us still counts
+// as one that failed.
+func (r *Router) takenBack(p wire.PeerID) {
+	switch f, failed := r.failure(p); {
+	case failed && f.gone:
+		r.returned = r.now
+	case failed && !f.sure:
+		r.lives(p)
 	}
 }
 

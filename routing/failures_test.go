@@ -40,13 +40,13 @@ func TestNamesOfKnownPeers(t *testing.T) {
 	}
 }
 
-// TestGoneMakeRoom: a peer looked for on others' word does not push out one that failed to answer us.
-func TestGoneMakeRoom(t *testing.T) {
+// TestWordsMakeRoom: a peer doubted on others' word does not push out one that failed to answer us.
+func TestWordsMakeRoom(t *testing.T) {
 	r := limited()
 	r.noteFailure("dead", r.now, true, false)
 	r.now = 1
 	for i := range 2 * maxConducts {
-		r.Step(1, event.Unreachable{Peer: wire.PeerID(fmt.Sprint(i))})
+		r.Step(1, event.Doubted{Peer: wire.PeerID(fmt.Sprint(i))})
 	}
 	if f, ok := r.failure("dead"); !ok || !f.sure || r.conducts.Len() > maxConducts {
 		t.Errorf("%v, %v, of %d", f, ok, r.conducts.Len())
@@ -76,6 +76,25 @@ func TestRests(t *testing.T) {
 	}
 	if r.now = last + time.Hour; r.standing("p") != sound {
 		t.Error("not forgiven after an hour")
+	}
+}
+
+// TestWord: a peer that a link could not reach is asked last until the link takes that back. Its word is nothing beside
+// what this node has found itself.
+func TestWord(t *testing.T) {
+	r := limited()
+	r.noteFailure("dead", 0, true, false)
+	for _, p := range []wire.PeerID{"p", "dead"} {
+		r.Step(0, event.Doubted{Peer: p})
+	}
+	if r.standing("p") != doubted || r.standing("dead") != resting {
+		t.Errorf("on a word: %v, %v", r.standing("p"), r.standing("dead"))
+	}
+	for _, p := range []wire.PeerID{"p", "dead"} {
+		r.Step(0, event.Returned{Peer: p})
+	}
+	if r.standing("p") != sound || r.standing("dead") != resting {
+		t.Errorf("on its being taken back: %v, %v", r.standing("p"), r.standing("dead"))
 	}
 }
 

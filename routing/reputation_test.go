@@ -9,7 +9,7 @@ import (
 )
 
 // TestConductNotedLastStays: of more peers than are remembered, those noted last stay, with both sides of their conduct.
-// Peers looked for on the word of others take no place of theirs.
+// Peers doubted on the word of others take no place of theirs.
 func TestConductNotedLastStays(t *testing.T) {
 	r := limited()
 	for i := range maxConducts {
@@ -17,7 +17,7 @@ func TestConductNotedLastStays(t *testing.T) {
 	}
 	r.noteFailure("known 0", r.now, true, false)
 	r.weigh("new", 0, 1)
-	r.noteFailure("gone", r.now, true, true)
+	r.hear("gone")
 	for p, want := range map[wire.PeerID]bool{"known 0": true, "known 1": false, "known 2": true, "new": true, "gone": false} {
 		if c := r.conduct(p); (c != conduct{}) != want {
 			t.Errorf("%q: %+v, want some: %v", p, c, want)

@@ -71,10 +71,10 @@ func (r *Router) Step(now time.Duration, in event.Input) []event.Effect {
 		if _, linked := slices.BinarySearch(r.view.Linked(), in.Peer); !linked {
 			r.unresponsive(in.Peer, true)
 		}
+	case event.Doubted:
+		r.hear(in.Peer)
 	case event.Returned:
-		if f, ok := r.failure(in.Peer); ok && f.gone {
-			r.returned = r.now
-		}
+		r.takenBack(in.Peer)
 	case event.HelloReceived:
 		r.lives(in.Peer)
 	case Alive:

@@ -129,8 +129,6 @@ func (m *Machine) take(in event.Input) {
 	switch in := in.(type) {
 	case LinkLost:
 		m.lost(in)
-	case event.Doubted:
-		m.seek(in.Peer, false)
 	case Changed:
 		m.changed(in)
 	case NotPublished:

@@ -12,12 +12,9 @@ type LinkLost struct{ Peer wire.PeerID }
 // For returns the core, which passes on an event.LinkClosed and decides whether to seek the peer.
 func (LinkLost) For() event.Machines { return event.Core }
 
-// Seek asks the driver to check whether a peer can still be reached: its link was lost, or a link says that it is gone. If
-// no connection can be made, the driver answers with event.Unreachable. Otherwise it does not answer.
-type Seek struct {
-	Record wire.Record
-	Lost   bool // its link was lost
-}
+// Seek asks the driver to check whether a peer whose link was lost can still be reached. If no connection can be made, the
+// driver answers with event.Unreachable. Otherwise it does not answer.
+type Seek struct{ Record wire.Record }
 
 // fewLinks is the number of links up to which a peer looks for any peer whose link it lost. With more, most links end
 // because the other end needs the room, and a peer that leaves has enough neighbours to notice.
@@ -35,12 +32,7 @@ func (m *Machine) lost(in LinkLost) {
 		m.happened(event.Unreachable{Peer: in.Peer})
 		return
 	}
-	m.seek(in.Peer, true)
-}
-
-// seek looks for a peer whose record is known. lost is set if its link was lost.
-func (m *Machine) seek(p wire.PeerID, lost bool) {
-	if r, ok := m.Overlay.Record(p); ok {
-		m.effects = append(m.effects, Seek{r, lost})
+	if r, ok := m.Overlay.Record(in.Peer); ok {
+		m.effects = append(m.effects, Seek{r})
 	}
 }

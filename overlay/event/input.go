@@ -98,8 +98,7 @@ type Lost struct {
 	Tails bool // only tails were lost
 }
 
-// Doubted means that a linked peer claims that it could not reach Peer. Peer may be gone, or the claim may be a lie: the
-// core looks for it (core.Seek).
+// Doubted means that a linked peer claims that it could not reach Peer. Peer may be gone, or the claim may be a lie.
 type Doubted struct{ Peer wire.PeerID }
 
 // Unreachable means that no connection to a peer could be made when the core looked for it.
@@ -137,7 +136,7 @@ func (PartsReceived) For() Machines     { return Overlay }
 func (DialFailed) For() Machines        { return Overlay }
 func (Charged) For() Machines           { return Overlay }
 func (Lost) For() Machines              { return Overlay | Tails }
-func (Doubted) For() Machines           { return Core }
+func (Doubted) For() Machines           { return Routing }
 func (Unreachable) For() Machines       { return Tails | Routing }
 func (Returned) For() Machines          { return Routing }
 func (Outcome) For() Machines           { return Overlay }

@@ -18,7 +18,6 @@ type link struct {
 	tag      uint64        // tag of the peer, as an origin
 	lot      uint32        // drawn once, for choices between equal links
 	lost     int           // repetitions after a loss that were lost as well
-	doubts   uint8         // peers doubted on its word since the time in field doubted
 	hides    bool          // it holds keys that no summary shows
 	spoke    bool          // it has sent a message
 	wrote    time.Duration // when the last message went to it
@@ -28,7 +27,6 @@ type link struct {
 	outdated bool          // our knowledge of it was too old: its state is asked for
 	again    time.Duration // when messages that may have been lost are, or were, repeated
 	muted    time.Duration // its messages are ignored before then
-	doubted  time.Duration // start of the time in which doubts are counted
 	came     time.Duration // when its last message came
 	lag      time.Duration // time that its messages wait in the driver, see waited
 	// Maps by the tag of an origin.

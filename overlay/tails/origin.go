@@ -27,7 +27,6 @@ type origin struct {
 	chain   []*Tail                      // tails in force: each starts where the one before ends, the first at state 0
 	held    int                          // number of fingerprints in chain
 	state   map[summary.Fingerprint]bool // sum of chain, see fold
-	doubt   time.Duration                // when this node or a link last could not reach it
 	told    time.Duration                // when this node last told links that it cannot reach the origin
 	lost    bool                         // links were told so, and not yet that it is back
 	recent  float64                      // tails that came, less one for each tickEvery since

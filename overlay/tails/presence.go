@@ -2,13 +2,9 @@ package tails
 
 import (
 	"github.com/venn-p2p/venn/overlay/agenda"
-	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
-
-// maxDoubts caps the peers doubted on the word of one link in a minute.
-const maxDoubts = bound.Credit
 
 // leave tells all links at once that the node closes.
 func (m *Machine) leave() {
@@ -28,11 +24,10 @@ func (m *Machine) unreachable(p wire.PeerID) {
 	if o == nil || m.link(p) != nil {
 		return
 	}
-	o.doubt = max(m.now, 1)
 	if o.told > 0 && m.now < o.told+agenda.Seldom {
 		return
 	}
-	o.told, o.lost = o.doubt, true
+	o.told, o.lost = max(m.now, 1), true
 	for _, l := range m.links {
 		if said := l.known[o.tag].gone; said == 0 || m.now >= said+agenda.Seldom {
 			l.enqueue(o.tag, gone, 0)
@@ -40,8 +35,8 @@ func (m *Machine) unreachable(p wire.PeerID) {
 	}
 }
 
-// hear notes that a link cannot reach an origin. If we are linked with it, we know better. Otherwise this node looks for
-// it, because the word may be a lie. If it finds nobody, it tells its links in turn.
+// hear notes that a link cannot reach an origin. If we are linked with it, we know better. Otherwise searches ask it last.
+// The word may be a lie, so it goes no further.
 func (m *Machine) hear(l *link, o *origin) {
 	pos := l.known[o.tag]
 	pos.gone = max(m.now, 1)
@@ -49,26 +44,16 @@ func (m *Machine) hear(l *link, o *origin) {
 	if d, ok := l.due[o.tag]; ok && d.how == gone {
 		delete(l.due, o.tag)
 	}
-	if m.link(o.peer) != nil || o.doubt > 0 && m.now < o.doubt+agenda.Seldom {
-		return
+	if m.link(o.peer) == nil {
+		m.emit(event.Doubted{Peer: o.peer})
 	}
-	if m.now >= l.doubted+agenda.Seldom {
-		l.doubted, l.doubts = m.now, 0
-	}
-	if l.doubts == maxDoubts {
-		return
-	}
-	l.doubts++
-	o.doubt = max(m.now, 1)
-	m.emit(event.Doubted{Peer: o.peer})
 }
 
 // back notes that a peer is linked again, and tells the links that heard that it was gone. The time at which they heard
 // so stays noted: otherwise a peer that comes and goes would make its links send word of it each time.
 func (m *Machine) back(p wire.PeerID) {
-	if o := m.of(p); o != nil && (o.left || o.doubt > 0) {
+	if o := m.of(p); o != nil {
 		m.leaves(o, false)
-		o.doubt = 0
 		if o.lost {
 			o.lost = false
 			for _, l := range m.links {
