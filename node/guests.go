@@ -10,7 +10,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 
-	"github.com/venn-p2p/venn/node/internal/admit"
 	"github.com/venn-p2p/venn/node/internal/streams"
 )
 
@@ -55,33 +54,8 @@ func (g *guests) admitted(handle network.StreamHandler) network.StreamHandler {
 			_ = s.Reset()
 			return
 		}
-		handle(paid{s, g.n.streams.Admit.Of(s.Conn()), g.n.ctx})
+		handle(g.n.streams.Admit.Paid(g.n.ctx, s))
 	}
-}
-
-// paid is a stream that a peer has opened for a guest. The peer pays for what the node reads from it and for each write.
-// So who asks a guest for as much as it can gets no more than its share.
-type paid struct {
-	network.Stream
-	by  *admit.Stream
-	ctx context.Context // ends with the node
-}
-
-// Read reads from the stream, and waits until the peer has paid for the bytes.
-func (s paid) Read(b []byte) (int, error) {
-	k, err := s.Stream.Read(b)
-	if late := s.by.PayLate(s.ctx, s.by.Reading(k)); err == nil {
-		err = late
-	}
-	return k, err
-}
-
-// Write writes to the stream once the peer has paid for it.
-func (s paid) Write(b []byte) (int, error) {
-	if err := s.by.PayLate(s.ctx, admit.Open); err != nil {
-		return 0, err
-	}
-	return s.Stream.Write(b)
 }
 
 func is(id protocol.ID) func(protocol.ID) bool {

@@ -3,14 +3,17 @@ package node
 import (
 	"errors"
 	"io"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/libp2p/go-libp2p/p2p/protocol/ping"
 
 	"github.com/venn-p2p/venn/node/internal/limits"
 	"github.com/venn-p2p/venn/node/internal/streams"
@@ -113,22 +116,38 @@ func TestBarredPeersHaveNoGuests(t *testing.T) {
 	}
 }
 
-// TestGuestsAreNoFreeWork: peers pay for what guests read and write for them, out of their share of the node's work.
+// TestGuestsAreNoFreeWork: peers pay for what guests read and write for them, out of their share of the node's work. On
+// a guarded host they pay for what libp2p reads and writes for them, too.
 func TestGuestsAreNoFreeWork(t *testing.T) {
 	t.Parallel()
-	const work, times = 1e-3, 30
-	n := nodeOn(t, newHost(t), WithLimits(limits.Limits{Work: work}))
-	serveGuest(n.Host())
-	other := newHost(t)
-	dialTo(t, other, info(n))
-	s := must(other.NewStream(t.Context(), n.ID(), guest))
-	begun := time.Now()
-	for range times {
-		if !answered(s) {
-			t.Fatal("the stream has ended")
+	work := .02 / float64(runtime.GOMAXPROCS(0)) // 7 ms a second
+	byQUIC := libp2p.ListenAddrStrings("/ip4/127.0.0.1/udp/0/quic-v1")
+	for _, c := range []struct {
+		on          protocol.ID
+		host, other host.Host
+		bytes       int
+	}{
+		{guest, newHost(t), newHost(t), 1},
+		{ping.ID, hostOf(t, Guarded, byQUIC), hostOf(t, byQUIC), ping.PingSize},
+	} {
+		n := nodeOn(t, c.host, WithLimits(limits.Limits{Work: work}))
+		serveGuest(n.Host())
+		dialPaid(t, c.other, n)
+		s := must(c.other.NewStream(t.Context(), n.ID(), c.on))
+		const times = 300 // 30 ms
+		begun := time.Now()
+		for range times {
+			b := make([]byte, c.bytes)
+			_, err := s.Write(b)
+			if err == nil {
+				_, err = io.ReadFull(s, b)
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", c.on, err)
+			}
 		}
-	}
-	if took := time.Since(begun); took < time.Second {
-		t.Errorf("%d answers took %v", times, took)
+		if took := time.Since(begun); took < 2*time.Second {
+			t.Errorf("%s: %d answers took %v", c.on, times, took)
+		}
 	}
 }

@@ -23,7 +23,7 @@ const (
 	Frame          = 20 * time.Microsecond  // reading a frame of a connection
 	// Byte is the price of reading a byte. [Muxer] charges it; on connections without one, [Stream.Reading] returns it.
 	Byte      = 100 * time.Nanosecond
-	Open      = 100 * time.Microsecond // opening a stream, whatever is sent on it
+	Open      = 100 * time.Microsecond // opening a stream, whatever is sent on it; a write of a protocol without prices
 	Key       = 40 * time.Microsecond  // looking up a key, on a disk if need be
 	Signature = 150 * time.Microsecond // verifying a signature of the dearer kinds of keys
 	Inquiry   = time.Millisecond       // naming peers, from all that are known
@@ -86,6 +86,43 @@ func Principal(n network.Network, p peer.ID) admission.Principal {
 		who.Group = Group(conns[0].RemoteMultiaddr())
 	}
 	return who
+}
+
+// paid is a stream that a peer has opened, and pays for.
+type paid struct {
+	network.Stream
+	by  *Stream
+	ctx context.Context // ends the payment
+}
+
+// Paid returns a stream that a peer has opened such that the peer pays for what is read from it, and for each write,
+// until ctx ends. So who asks for as much as it can gets no more than its share.
+func (t *Table) Paid(ctx context.Context, s network.Stream) network.Stream {
+	if _, ok := s.(*paid); ok {
+		return s
+	}
+	return &paid{s, t.Of(s.Conn()), ctx}
+}
+
+// Unpaid returns the stream below one of [Table.Paid], for a protocol that has prices of its own.
+func Unpaid(s network.Stream) network.Stream {
+	if p, ok := s.(*paid); ok {
+		return p.Stream
+	}
+	return s
+}
+
+// Read reads from the stream, and waits until the peer has paid for the bytes.
+func (p *paid) Read(b []byte) (int, error) {
+	k, err := p.Stream.Read(b)
+	_ = p.by.PayLate(p.ctx, p.by.Reading(k))
+	return k, err
+}
+
+// Write writes to the stream once the peer has paid for it.
+func (p *paid) Write(b []byte) (int, error) {
+	_ = p.by.PayLate(p.ctx, Open)
+	return p.Stream.Write(b)
 }
 
 // Enter takes a place for a stream that a peer has opened; ok is false if there is none. Leave must follow. Enter's

@@ -23,7 +23,7 @@ import (
 )
 
 // Door is a resource manager through which inbound connections come to a node's host. Their networks pay for the
-// dearest handshake before it begins, and their peers for each stream that they open. What the handshake did not cost
+// dearest handshake before it begins, and their peers for each stream that they open and for its use. What the handshake did not cost
 // comes back once the connection is known: see [Table.Bill]. Each connection has a place, half-open ones too. When all
 // are taken, the longest unused one gives way to a network that has fewer, unless its peer is linked.
 type Door struct {
@@ -43,8 +43,9 @@ func NewDoor(m network.ResourceManager, most int) *Door {
 	return &Door{ResourceManager: m, most: most, places: admission.NewSlots(most), turns: turns(), quicTurns: turns()}
 }
 
-// Guard has the networks of inbound connections pay in the table, from now until end is called. It does nothing
-// for a host without a door.
+// Guard has the networks of inbound connections pay in the table, and peers for all that they send and are sent on
+// streams that they open: see [Table.Paid]. So libp2p's own protocols pay, too. It ends when end is called. It does
+// nothing for a host without a door.
 func (t *Table) Guard(n network.Network) (end func()) {
 	d, ok := n.ResourceManager().(*Door)
 	if !ok {
@@ -52,7 +53,17 @@ func (t *Table) Guard(n network.Network) (end func()) {
 	}
 	t.host = n
 	d.table.Store(t)
-	return func() { d.table.CompareAndSwap(t, nil) }
+	ctx, stop := context.WithCancel(context.Background())
+	if s, ok := n.(interface{ StreamHandler() network.StreamHandler }); ok {
+		handle := s.StreamHandler()
+		n.SetStreamHandler(func(s network.Stream) {
+			if ctx.Err() == nil {
+				s = t.Paid(ctx, s)
+			}
+			handle(s)
+		})
+	}
+	return func() { d.table.CompareAndSwap(t, nil); stop() }
 }
 
 // errCrowded says that a network has its share of the connections, or of the work of handshakes.

@@ -55,6 +55,7 @@ func (h watchedHost) NewStream(ctx context.Context, p peer.ID, ids ...protocol.I
 // read partial messages.
 func (h watchedHost) watch(handle network.StreamHandler) network.StreamHandler {
 	return func(s network.Stream) {
+		s = admit.Unpaid(s)
 		p, in := s.Conn().RemotePeer(), &rpcStream{Stream: s, m: h.m, handled: make(chan struct{}), pays: h.m.cfg.Admit.Of(s.Conn())}
 		if in.pays.PayLate(h.m.cfg.Done, admit.Open) != nil {
 			_ = s.Reset()

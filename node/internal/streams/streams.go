@@ -237,6 +237,7 @@ func (s *Stream) Each(limit int, take func(msg []byte) error) error {
 // handles its errors.
 func (n *Node) Served(id protocol.ID, handle func(*Stream) error) network.StreamHandler {
 	return func(raw network.Stream) {
+		raw = admit.Unpaid(raw)
 		if !n.Tasks.Enter() {
 			_ = raw.Reset()
 			return
