@@ -261,7 +261,7 @@ func WithCaches(summaries *cache.Cache, headers *signed.Cache) Option {
 	return func(c *config) error { c.cache, c.headers = summaries, headers; return nil }
 }
 
-// WithRandomness sets the seed of the node's random decisions. Default: a random one.
+// WithRandomness sets the seed of the node's random decisions, so that runs can be compared. Default: a random one.
 func WithRandomness(seed uint64) Option {
 	return func(c *config) error { c.random = seed; return nil }
 }

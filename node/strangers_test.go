@@ -309,6 +309,22 @@ func TestQuickRestarts(t *testing.T) {
 	}
 }
 
+// TestUnrecordedIsNoFailure: a peer that cannot be asked for want of its record is not suspected. One that is dialled in
+// vain is.
+func TestUnrecordedIsNoFailure(t *testing.T) {
+	t.Parallel()
+	n := newNode(t)
+	for _, to := range []wire.Record{{Peer: wire.PeerID(newStranger(t).id)}, newStranger(t).record(t, 1, ma.StringCast("/ip4/127.0.0.1/tcp/1"))} {
+		look(t, n, func(l *loop) { l.confirm(event.Ask{To: to, Question: wire.HaveRequest{Keys: [][]byte{{1}}}}) })
+		eventually(t, "there is a result", func() bool {
+			return inLoop(t, n, func(l *loop) bool { _, under := l.asks[peer.ID(to.Peer)]; return !under })
+		})
+		if got := inLoop(t, n, func(l *loop) bool { return l.core.Routing.Suspected(to.Peer) }); got != (len(to.Envelope) > 0) {
+			t.Errorf("record of %d bytes: suspected %t", len(to.Envelope), got)
+		}
+	}
+}
+
 // TestSilentPeer: a peer that takes connections and never answers holds a dial for a few seconds, not for ever.
 func TestSilentPeer(t *testing.T) {
 	t.Parallel()
