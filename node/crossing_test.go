@@ -27,28 +27,6 @@ type version struct {
 	unserved []protocol.ID
 	rewrite  func(protocol.ID, []byte) []byte
 	heard    func(hello []byte) []byte // nil: they stay as they are
-	tails    *tailStreams
-}
-
-// tailStreams counts the streams for tails that hosts open, or fail to open.
-type tailStreams struct {
-	mu sync.Mutex
-	n  map[[2]peer.ID]int // from, to
-}
-
-func (o *tailStreams) add(from, to peer.ID) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.n == nil {
-		o.n = make(map[[2]peer.ID]int)
-	}
-	o.n[[2]peer.ID{from, to}]++
-}
-
-func (o *tailStreams) count(from, to *Node) int {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.n[[2]peer.ID{from.ID(), to.ID()}]
 }
 
 func (h version) SetStreamHandler(id protocol.ID, handle network.StreamHandler) {
@@ -64,9 +42,6 @@ func (h version) SetStreamHandler(id protocol.ID, handle network.StreamHandler) 
 }
 
 func (h version) NewStream(ctx context.Context, p peer.ID, ids ...protocol.ID) (network.Stream, error) {
-	if slices.Contains(ids, wire.ProtocolIn("venn", TailsID)) {
-		h.tails.add(h.ID(), p)
-	}
 	s, err := h.Host.NewStream(ctx, p, ids...)
 	if err != nil {
 		return nil, err
@@ -150,23 +125,23 @@ func noTails(b []byte) []byte {
 }
 
 // older says nothing of tails, names nobody when asked for peers, and takes no part in joins.
-func older(h host.Host, count *tailStreams) host.Host {
+func older(h host.Host) host.Host {
 	return version{h, []protocol.ID{PeersID, JoinID, TailsID}, func(id protocol.ID, b []byte) []byte {
 		if id != wire.ProtocolIn("venn", HelloID) {
 			return b
 		}
 		return changed(b, func(hello *wire.Hello) { hello.Tails, hello.Depth, hello.Network, hello.Again = false, 0, 0, false })
-	}, noTails, count}
+	}, noTails}
 }
 
 // later has a field more in every message, number 1,000.
-func later(h host.Host, count *tailStreams) host.Host {
+func later(h host.Host) host.Host {
 	return version{h, nil, func(_ protocol.ID, b []byte) []byte {
 		if len(b) == 0 {
 			return b
 		}
 		return append(slices.Clone(b), 0xc0, 0x3e, 0x01)
-	}, nil, count}
+	}, nil}
 }
 
 // TestCrossingVersions: peers of the version before, of this and of the next find each other's keys, new ones too, and
@@ -174,12 +149,11 @@ func later(h host.Host, count *tailStreams) host.Host {
 // tails, no other feeds.
 func TestCrossingVersions(t *testing.T) {
 	t.Parallel()
-	var tails tailStreams
-	nodes := map[string]*Node{
-		"older": nodeOn(t, older(newHost(t), &tails)),
-		"this":  nodeOn(t, version{Host: newHost(t), tails: &tails}), "later": nodeOn(t, later(newHost(t), &tails)),
+	names, hosts, nodes := []string{"older", "this", "later"}, make(map[string]*spoken), make(map[string]*Node)
+	for i, as := range []func(host.Host) host.Host{older, func(h host.Host) host.Host { return version{Host: h} }, later} {
+		hosts[names[i]] = newSpoken(t)
+		nodes[names[i]] = nodeOn(t, as(hosts[names[i]]))
 	}
-	names := []string{"older", "this", "later"}
 	for i, name := range names {
 		add(t, nodes[name], []byte("of "+name))
 		for _, other := range names[:i] {
@@ -218,13 +192,13 @@ func TestCrossingVersions(t *testing.T) {
 	for _, by := range names {
 		for _, of := range names {
 			eventually(t, by+" sends tails to "+of, func() bool {
-				return by == of || !takes(by) || !takes(of) || tails.count(nodes[by], nodes[of]) > 0
+				return by == of || !takes(by) || !takes(of) || hosts[by].count(nodes[of], TailsID) > 0
 			})
 		}
 	}
 	for _, by := range names {
 		for _, of := range names {
-			if n := tails.count(nodes[by], nodes[of]); n > 0 && (!takes(by) || !takes(of)) {
+			if n := hosts[by].count(nodes[of], TailsID); n > 0 && (!takes(by) || !takes(of)) {
 				t.Errorf("%s opened %d streams of tails to %s", by, n, of)
 			}
 		}
@@ -241,16 +215,24 @@ func next(c *config) error {
 	return nil
 }
 
-// spoken is a host that counts the streams that it opens, by protocol.
+// spoken is a host that counts the streams that it opens, by protocol. One that it fails to open counts if
+// it asked for one protocol alone.
 type spoken struct {
 	host.Host
 	mu sync.Mutex
 	to map[peer.ID]map[protocol.ID]int
 }
 
+func newSpoken(t *testing.T) *spoken {
+	return &spoken{Host: newHost(t), to: make(map[peer.ID]map[protocol.ID]int)}
+}
+
 func (h *spoken) NewStream(ctx context.Context, p peer.ID, ids ...protocol.ID) (network.Stream, error) {
 	s, err := h.Host.NewStream(ctx, p, ids...)
-	if err != nil {
+	switch {
+	case err == nil:
+		ids = []protocol.ID{s.Protocol()}
+	case len(ids) > 1:
 		return nil, err
 	}
 	h.mu.Lock()
@@ -258,8 +240,8 @@ func (h *spoken) NewStream(ctx context.Context, p peer.ID, ids ...protocol.ID) (
 	if h.to[p] == nil {
 		h.to[p] = make(map[protocol.ID]int)
 	}
-	h.to[p][s.Protocol()]++
-	return s, nil
+	h.to[p][ids[0]]++
+	return s, err
 }
 
 // count returns the streams to a node by a protocol.
@@ -277,7 +259,7 @@ func TestNextVersion(t *testing.T) {
 	var hosts [4]*spoken
 	var nodes [4]*Node // the first two are of the next version
 	for i := range nodes {
-		hosts[i] = &spoken{Host: newHost(t), to: make(map[peer.ID]map[protocol.ID]int)}
+		hosts[i] = newSpoken(t)
 		var opts []Option
 		if i < 2 {
 			opts = append(opts, next)
