@@ -123,7 +123,7 @@ func (l *loop) run() {
 		case <-l.n.ctx.Done():
 			return
 		case c := <-l.n.in.Commands:
-			c.(view).run(l)
+			c.(func(*loop))(l)
 		case r := <-l.n.in.Results:
 			l.result(r)
 		case r := <-l.n.in.Requests:

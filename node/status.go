@@ -155,30 +155,19 @@ func (n *Node) Overlap(ctx context.Context, p peer.ID) (estimate.Overlap, error)
 	return summary.EstimateOwnOverlap(fps, held, 0.95)
 }
 
-// view is a call of the API that runs in the loop.
-type view struct {
-	look func(*loop)
-	done chan struct{} // closed when look has returned
-}
-
-func (v view) run(l *loop) {
-	v.look(l)
-	close(v.done)
-}
-
 // view runs look in the loop and waits for it. The errors: ctx's, and the reason why the loop ended before.
 func (n *Node) view(ctx context.Context, look func(*loop)) error {
-	v := view{look, make(chan struct{})}
-	if err := n.in.Command(ctx, n.ctx, v); err != nil {
+	done := make(chan struct{}) // closed when look has returned
+	if err := n.in.Command(ctx, n.ctx, func(l *loop) { look(l); close(done) }); err != nil {
 		return err
 	}
 	select {
-	case <-v.done:
+	case <-done:
 		return nil
 	case <-n.ended:
 	}
 	select {
-	case <-v.done:
+	case <-done:
 		return nil
 	default:
 		return context.Cause(n.ctx)

@@ -95,17 +95,14 @@ func (w *watcher) askOnNews(ctx context.Context, found chan<- holding) {
 
 // askAll asks for all keys that are waited for, again after each pause, until ctx ends.
 func (w *watcher) askAll(ctx context.Context, found chan<- holding) {
-	budget, pause := w.budget, watchAsk
+	budget, wait := w.budget, watchAsk
 	for ctx.Err() == nil {
 		var asking errgroup.Group
 		asking.SetLimit(watchAtOnce)
 		w.ask(ctx, &asking, w.waiting(), budget, found)
 		_ = asking.Wait()
-		select {
-		case <-ctx.Done():
-		case <-time.After(pause):
-		}
-		budget, pause = 0, min(2*pause, mostWatchAsk)
+		pause(ctx, wait)
+		budget, wait = 0, min(2*wait, mostWatchAsk)
 	}
 }
 
