@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,25 +15,6 @@ import (
 	"github.com/venn-p2p/venn/node/leaktest"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
-
-func TestDepartedPeer(t *testing.T) {
-	t.Parallel()
-	nodes := meshOf(t, 2, 500)
-	a, b := nodes[0], nodes[1]
-	events := subscribe(t, a, new(EvtLinkClosed))
-	_, _ = b.Close(), b.host.Close()
-	eventually(t, "a hears that b has left", func() bool { return slices.Contains(waiting(events), any(EvtLinkClosed{b.ID()})) })
-	if got := find(t, a, keysOf("old 1", 1)[0], QueryOptions{Timeout: 3 * time.Second}); got != nil {
-		t.Errorf("a found a holder that has left: %v", got)
-	}
-	// The same peer comes back, with a new generation of its summary.
-	again := nodeOn(t, hostLike(t, b.host))
-	add(t, again, keysOf("new", 500)...)
-	connect(t, again, a)
-	eventually(t, "a finds what the peer has now", func() bool {
-		return slices.Equal(find(t, a, []byte("new/1"), QueryOptions{Timeout: time.Second}), []peer.ID{again.ID()})
-	})
-}
 
 func TestKeysAreAddedAndRemoved(t *testing.T) {
 	ctx := t.Context()
