@@ -3,7 +3,6 @@ package papers
 import (
 	"encoding/json"
 	"math"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -219,69 +218,14 @@ func TestCountMinVectors(t *testing.T) {
 	}
 }
 
-// filter is what both kinds of filter can do.
-type filter interface {
-	AddHash(bloom.Hash)
-	ContainsHash(bloom.Hash) bool
-}
-
-// schemed is a Filter as a filter.
-type schemed struct{ *Filter }
-
-func (s schemed) AddHash(h bloom.Hash)           { s.Add(h) }
-func (s schemed) ContainsHash(h bloom.Hash) bool { return s.Contains(h) }
-
-// measuredRate fills filters with random hashes and asks for others: hashing keys first would only cost time.
-func measuredRate(empty func() filter, n, trials, queries int, seed uint64) float64 {
-	r := rand.New(rand.NewPCG(seed, 1))
-	hits := 0
-	for range trials {
-		f := empty()
-		for range n {
-			f.AddHash(bloom.Hash{A: r.Uint64(), B: r.Uint64()})
-		}
-		for range queries {
-			if f.ContainsHash(bloom.Hash{A: r.Uint64(), B: r.Uint64()}) {
-				hits++
-			}
-		}
-	}
-	return float64(hits) / float64(trials) / float64(queries)
-}
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 func TestVectorsHashing(t *testing.T) {
-	schemeOf := map[string]Scheme{"partition_dh": Double, "double": Double, "enhanced_i2": EnhancedSquare}
 	for _, v := range readVectors(t, bloomVectors+"hashing.json") {
-		n := v.int("n")
-		switch {
-		case v.Inputs["blocks"] != nil:
-			p := bloom.Params{Blocks: v.int("blocks"), BlockBits: uint64(v.num("block_bits")), Hashes: 1}
-			v.field(t, "independent").near(t, p.ExpectedRate(n))
-		case v.Inputs["scheme"] == nil:
+		if v.Inputs["blocks"] == nil {
 			v.near(t, AsymptoticRate(v.num("m")/v.num("n"), v.num("k")))
-		default:
-			if testing.Short() {
-				continue
-			}
-			p := bloom.Params{Blocks: 1, BlockBits: uint64(v.num("m")), Hashes: v.int("k")}
-			if v.str("scheme") == "partition_dh" {
-				p.Blocks, p.BlockBits, p.Hashes = p.Hashes, p.BlockBits/uint64(p.Hashes), 1
-			}
-			// Filters of few keys differ more among themselves. Standard errors are 5e-5 and 8e-6.
-			trials, queries := 1_000_000/n, max(10_000, 8*n)
-			empty := func() filter { return schemed{NewFilter(schemeOf[v.str("scheme")], p)} }
-			if v.str("scheme") == "standard" {
-				empty = func() filter { return must(bloom.New(p)) }
-			}
-			v.near(t, measuredRate(empty, n, trials, queries, 5))
+			continue
 		}
+		p := bloom.Params{Blocks: v.int("blocks"), BlockBits: uint64(v.num("block_bits")), Hashes: 1}
+		v.field(t, "independent").near(t, p.ExpectedRate(v.int("n")))
 	}
 }
 

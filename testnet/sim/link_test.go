@@ -1,7 +1,6 @@
 package sim_test
 
 import (
-	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -38,19 +37,5 @@ func TestLinkTakesItsHandshake(t *testing.T) {
 	least := time.Second + 5*world.Latency(0, to)
 	if opened < least || opened > least+50*time.Millisecond {
 		t.Errorf("the link is there at %v, want %v and the time on the lines", opened, least)
-	}
-}
-
-// No topology links two peers twice, nor a peer with itself.
-func TestLinksDiffer(t *testing.T) {
-	for _, kind := range []sim.Kind{sim.Random, sim.SmallWorld, sim.PowerLaw} {
-		pairs := map[[2]strategy.ID]bool{}
-		for _, e := range (sim.Topology{Kind: kind, Degree: 8}).Edges(20, rand.New(rand.NewPCG(1, 1))) {
-			pair := [2]strategy.ID{min(e[0], e[1]), max(e[0], e[1])}
-			if e[0] == e[1] || pairs[pair] {
-				t.Errorf("%v: %v again, or of one peer", kind, e)
-			}
-			pairs[pair] = true
-		}
 	}
 }
