@@ -17,8 +17,8 @@ import (
 	"github.com/venn-p2p/venn/testnet/strategy/randomwalk"
 )
 
-// Strategies, and one of a user's own, run on few hosts, at a cost that follows from what they are. Those that need no
-// time to settle find what is there.
+// Strategies run on few hosts, at a cost that follows from what they are. Those that need no time to settle find what is
+// there.
 func TestStrategySystem(t *testing.T) {
 	for _, c := range []struct {
 		strategy    strategy.Strategy
@@ -30,7 +30,6 @@ func TestStrategySystem(t *testing.T) {
 		{randomwalk.Strategy, 32, 2000, false, 1}, // of 32 walkers
 		{planetp.Strategy, 0, 8, true, 0},
 		{oracle.Strategy, 2, 2, false, 1}, // who holds it
-		{askAll, 6, 14, false, 0.6},       // two for each neighbour
 	} {
 		t.Run(c.strategy.Name, func(t *testing.T) {
 			cfg := patient(few(TCP))

@@ -1,26 +1,12 @@
 package scenario_test
 
 import (
-	"math"
 	"strings"
 	"testing"
 
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
-
-// The quantile of a share is the smallest value that so many do not exceed.
-func TestQuantile(t *testing.T) {
-	values := []float64{5, 1, 4, 2, 3}
-	for share, want := range map[float64]float64{0: 1, 0.2: 1, 0.21: 2, 0.5: 3, 0.99: 5, 1: 5, 1.1: 5} {
-		if got := scenario.Quantile(values, share); got != want {
-			t.Errorf("%v of %v do not exceed %v, want %v", share, values, got, want)
-		}
-	}
-	if got := scenario.Quantile(nil, 0.5); !math.IsNaN(got) {
-		t.Errorf("of nothing %v", got)
-	}
-}
 
 // A collection's numbers go up to 268,435,456, and no further.
 func TestLargestCollection(t *testing.T) {

@@ -1,16 +1,13 @@
 package threats
 
 import (
-	"context"
 	"fmt"
 	"time"
 
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/overlaylab"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -32,11 +29,6 @@ var hostileAttacks = []attack{
 		defence: "all those of a link", run: hostileLink,
 	},
 	{
-		name: "claims of origins that there are not make a directory look poor", measured: "false matches that a newcomer's query is said to bring",
-		target: atMost(1), defence: "while no link has brought an origin, one counts once a second link names it",
-		run: limited(inventedOrigins, overlay.Config{Limits: overlay.Limits{Directory: directory.Limits{Seconders: unbounded}}}),
-	},
-	{
 		name: "one link boasts of a million peers", measured: "1 if all searches for all holders are handed on", target: atMost(0),
 		defence: "the third of the links that says most is not heard",
 		run:     limited(boasts, overlay.Config{Limits: overlay.Limits{Exchange: exchange.Limits{Boasters: unbounded}}}),
@@ -45,7 +37,7 @@ var hostileAttacks = []attack{
 
 // hostileLink returns the time to learn all that an honest link offers beside a link that lies, over the time beside
 // a silent one.
-func hostileLink(_ context.Context, defended bool) float64 {
+func hostileLink(defended bool) float64 {
 	quiet := timeToLearn(false, overlay.Config{})
 	var loose core.Config
 	venn.Loosen(&loose)
@@ -106,42 +98,23 @@ func lie(s *overlaylab.Scene, now time.Duration) {
 	}
 }
 
-// inventedOrigins returns the number of false matches that a directory expects. No link has brought anything yet, and a
-// liar has named origins. Later, a link's word counts only if the link has brought origins.
-func inventedOrigins(cfg overlay.Config) float64 {
-	s := fourLinks(0, cfg)
-	for now := tick; now < time.Minute; now += tick {
-		if now%time.Second == 0 {
-			e := summary.Epoch{Generation: 1, Sequence: 1}
-			claim := wire.Item{Group: group.New(uint64(now), e), Have: 20}
-			s.Step(now, event.CatalogueReceived{From: liar, Items: []wire.Item{claim}, Bytes: 20})
-		}
-		s.Step(now, event.Tick{})
-	}
-	return s.Overlay.FalseMatches()
-}
-
-// boasts measures whether a complete directory counts as incomplete beside a liar: 1 or 0.
+// boasts measures whether a complete directory, of 20 origins, counts as incomplete beside a liar's link among four: 1
+// or 0.
 func boasts(cfg overlay.Config) float64 {
-	s := amongFour(cfg)
-	for now := tick; now < time.Minute; now += tick {
-		s.Step(now, event.Tick{})
-	}
-	s.Step(time.Minute, event.HelloReceived{Peer: liar, Hello: wire.Hello{Up: fast, Down: fast, Session: 1, Origins: 1 << 20}})
-	return truth(s.Overlay.Incomplete())
-}
-
-// amongFour returns a scene in which the node knows 20 origins, and has three honest links and a liar's.
-func amongFour(cfg overlay.Config) *overlaylab.Scene { return fourLinks(20, cfg) }
-
-// fourLinks returns a scene with three honest links, which offer a number of origins, and a liar's.
-func fourLinks(origins int, cfg overlay.Config) *overlaylab.Scene {
-	s := must(overlaylab.NewScene(origins, 1000, cfg))
+	const known = 20
+	s := must(overlaylab.NewScene(known, 1000, cfg))
 	for _, p := range []wire.PeerID{"honest 2", "honest 3", honest} {
 		if p != honest {
 			s.Link(0, p)
 		}
-		s.Step(0, event.CatalogueReceived{From: p, Items: s.Items(nil), Bytes: 20 * origins})
+		s.Step(0, event.CatalogueReceived{From: p, Items: s.Items(nil), Bytes: 20 * known})
 	}
-	return s
+	for now := tick; now < time.Minute; now += tick {
+		s.Step(now, event.Tick{})
+	}
+	s.Step(time.Minute, event.HelloReceived{Peer: liar, Hello: wire.Hello{Up: fast, Down: fast, Session: 1, Origins: 1 << 20}})
+	if s.Overlay.Incomplete() {
+		return 1
+	}
+	return 0
 }

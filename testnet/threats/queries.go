@@ -1,9 +1,7 @@
 package threats
 
 import (
-	"context"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"time"
 
@@ -26,24 +24,14 @@ var queryAttacks = []attack{
 		run:     limited(deadNames, routing.Limits{Credit: unbounded, NameRest: -1}),
 	},
 	{
-		name: "the same again and again", measured: "dials in vain of 20 finds, one a second", target: atMost(8),
-		defence: "a peer known by name alone that failed rests for long",
-		run:     limited(namedAgain, routing.Limits{Credit: unbounded, NameRest: -1}),
-	},
-	{
 		name: "three of ten contacts boast and do not answer", measured: "messages of a find, on average of 30", target: atMost(12),
 		defence: "the third that says most is not heard: the best informed of the others is asked",
 		run:     limited(boasting, routing.Limits{Boasters: unbounded}),
 	},
 	{
-		name: "a flood of searches by one peer", measured: "messages a second spent for it", target: atMost(600),
-		defence: "a share of messages, and of searches at a time", slow: true,
-		run: either(flood, routing.Config{}, routing.Config{Limits: routing.Limits{Work: 1 << 20}}),
-	},
-	{
 		name: "a search that asks for a budget of millions", measured: "messages that one search causes", target: atMost(256),
 		defence: "what a search of another may spend is capped",
-		run:     either(greedy, routing.Config{}, routing.Config{MaxServedBudget: 1 << 20}),
+		run:     limited(greedy, routing.Config{MaxServedBudget: 1 << 20}),
 	},
 	{
 		name: "a peer that claims every key and holds none", measured: "of 100 finds, those that asked it first", target: atMost(10),
@@ -53,19 +41,7 @@ var queryAttacks = []attack{
 	{
 		name: "questions for a popular key, ten a second", measured: "names a second that one peer receives", target: atMost(300),
 		defence: "names in answers count against a peer's share of messages",
-		run:     either(popular, routing.Config{}, routing.Config{Limits: routing.Limits{Work: 1 << 20}}),
-	},
-	{
-		name: "half of the peers die at once", measured: "share of 200 keys found that a live peer holds", target: atLeast(0.99),
-		defence: "who does not answer is given up, and others are asked meanwhile", run: dying(30),
-	},
-	{
-		name: "80 % of the peers die at once", measured: "share of 200 keys found that a live peer holds", target: atLeast(0.99),
-		defence: "who does not answer is given up, and others are asked meanwhile", run: dying(48),
-	},
-	{
-		name: "three questions in ten are lost", measured: "share of 200 keys found", target: atLeast(0.99),
-		defence: "who does not answer is given up, and others are asked meanwhile", run: losing,
+		run:     limited(popular, routing.Config{Limits: routing.Limits{Work: 1 << 20}}),
 	},
 }
 
@@ -160,22 +136,6 @@ func deadNames(limits routing.Limits) float64 {
 	return float64(s.Elapsed.Milliseconds())
 }
 
-// namedAgain returns the number of questions to dead peers in 20 finds, in which the inventor names the same four.
-func namedAgain(limits routing.Limits) float64 {
-	limits.Fade, limits.Silent = 1, unbounded // the inventor is believed each time
-	p := named(limits, dead(4)...)
-	vain := 0
-	for i := range 20 {
-		for _, r := range p.findAsAsked("a", fmt.Sprint("key ", i)).Explain {
-			if strings.HasPrefix(string(r.Peer), "dead") {
-				vain++
-			}
-		}
-		p.RunUntil(p.Now() + time.Second)
-	}
-	return float64(vain)
-}
-
 // boasting returns the mean number of messages of a find. Of ten linked peers only one is well informed, and it does
 // not boast; three others do.
 func boasting(limits routing.Limits) float64 {
@@ -199,56 +159,35 @@ func boasting(limits routing.Limits) float64 {
 	return float64(sum) / 30
 }
 
-// crowd returns a place in which peer b knows and is linked with 60 others, which match every key, and has a link to
-// a stranger. spent counts the messages that b sends for queries.
-func crowd(cfg routing.Config) (p *routinglab.Net, spent *int) {
-	p, spent = newNet(cfg, "stranger-b"), new(int)
-	for i := range 60 {
-		n := p.Peer(wire.PeerID(fmt.Sprintf("p%02d", i)))
-		p.Peer("b").Knows[n.ID] = 1
-		p.Peer("b").Links = append(p.Peer("b").Links, n.ID)
-		n.Links = append(n.Links, "b")
-	}
-	p.Trace = func(line string) {
-		if f := strings.Fields(line); len(f) > 3 && f[1] == "b" && (f[3] == "Confirm" || f[3] == "Forward") {
-			*spent++
-		}
-	}
-	return p, spent
-}
-
-func search(key string, request uint64, budget int, within time.Duration) event.Asked {
-	return event.Asked{Request: request, From: "stranger", Question: wire.Query{
-		Kind: wire.Search, Nonce: request, Origin: "stranger", Key: []byte(key), Mode: wire.All, Budget: budget, Hops: 4, Within: within,
-	}}
-}
-
-// flood returns the number of messages a second that a peer spends on the searches of another, which sends a hundred
-// searches a second.
-func flood(cfg routing.Config) float64 {
-	p, spent := crowd(cfg)
-	const seconds = 30
-	for i := range uint64(seconds * 100) {
-		p.Step("b", search(fmt.Sprint("k", i), 1<<40+i, 128, 5*time.Second))
-		p.RunUntil(p.Now() + 10*time.Millisecond)
-	}
-	return float64(*spent) / seconds
-}
-
-// greedy returns the number of messages that one search causes, whose sender gives it a budget of a million.
+// greedy returns the number of messages that peer b spends on one search, to which a stranger gives a budget of a million.
+// Peer b knows and is linked with 60 others, and knows 600 more, as do its links; all match the key.
 func greedy(cfg routing.Config) float64 {
 	cfg.Parallel = 64
-	p, spent := crowd(cfg)
+	p, spent := newNet(cfg, "stranger-b"), 0
+	b := p.Peer("b")
+	for i := range 60 {
+		n := p.Peer(wire.PeerID(fmt.Sprintf("p%02d", i)))
+		b.Knows[n.ID] = 1
+		b.Links, n.Links = append(b.Links, n.ID), append(n.Links, "b")
+	}
 	for i := range 600 {
 		n := p.Peer(wire.PeerID(fmt.Sprintf("q%03d", i)))
-		p.Peer("b").Knows[n.ID] = 1
-		for _, l := range p.Peer("b").Links { // no link knows more than b does
+		b.Knows[n.ID] = 1
+		for _, l := range b.Links { // no link knows more than b does
 			p.Peer(l).Knows[n.ID] = 1
 		}
 	}
-	p.Step("b", search("k", 1<<40, 1_000_000, 20*time.Second))
-	p.RunUntil(p.Now() + 20*time.Second)
-	return float64(*spent)
+	p.Trace = func(line string) {
+		if f := strings.Fields(line); len(f) > 3 && f[1] == "b" && (f[3] == "Confirm" || f[3] == "Forward") {
+			spent++
+		}
+	}
+	const request, within = 1 << 40, 20 * time.Second
+	p.Step("b", event.Asked{Request: request, From: "stranger", Question: wire.Query{
+		Kind: wire.Search, Nonce: request, Origin: "stranger", Key: []byte("k"), Mode: wire.All, Budget: 1_000_000, Hops: 4, Within: within,
+	}})
+	p.RunUntil(p.Now() + within)
+	return float64(spent)
 }
 
 // claimant returns the number of 100 finds that first ask a peer whose summary looks the most precise, matches every
@@ -297,68 +236,4 @@ func popular(cfg routing.Config) float64 {
 		}
 	}
 	return float64(named) / seconds
-}
-
-// impatient returns a configuration of routing. Undefended, a query waits for every answer until it ends.
-func impatient(defended bool) (cfg routing.Config) {
-	if !defended {
-		cfg.HedgeAfter, cfg.ConfirmTimeout = time.Hour, time.Hour
-	}
-	return cfg
-}
-
-// knowing returns a place in which node a knows a number of peers.
-func knowing(cfg routing.Config, number int) (p *routinglab.Net, all []*routinglab.Node) {
-	p = newNet(cfg, "")
-	for i := range number {
-		n := p.Peer(wire.PeerID(fmt.Sprintf("p%02d", i)))
-		p.Peer("a").Knows[n.ID] = 0.001
-		all = append(all, n)
-	}
-	return p, all
-}
-
-// dying returns an attack that returns the share of findable keys that are found after dead of sixty peers have
-// ended silently. Three of the sixty hold each key.
-func dying(dead int) func(context.Context, bool) float64 {
-	return func(_ context.Context, defended bool) float64 {
-		p, all := knowing(impatient(defended), 60)
-		rng := rand.New(rand.NewPCG(1, uint64(dead)))
-		for _, i := range rng.Perm(len(all))[:dead] {
-			all[i].Mute = true
-		}
-		found, findable := 0, 0
-		for i := range 200 {
-			key, live := fmt.Sprint("key ", i), false
-			for _, j := range rng.Perm(len(all))[:3] {
-				all[j].Holds[key] = true
-				live = live || !all[j].Mute
-			}
-			if s := p.Find("a", key); live {
-				findable++
-				found += s.Found
-			}
-		}
-		return float64(found) / float64(findable)
-	}
-}
-
-// losing returns the share of keys that are found while three in ten of sixty peers receive no question of a query.
-// Five of the sixty hold each key.
-func losing(_ context.Context, defended bool) float64 {
-	const keys = 200
-	p, all := knowing(impatient(defended), 60)
-	rng := rand.New(rand.NewPCG(1, 30))
-	found := 0
-	for i := range keys {
-		key := fmt.Sprint("key ", i)
-		for _, j := range rng.Perm(len(all))[:5] {
-			all[j].Holds[key] = true
-		}
-		for _, n := range all {
-			n.Mute = rng.IntN(10) < 3
-		}
-		found += p.Find("a", key).Found
-	}
-	return float64(found) / keys
 }

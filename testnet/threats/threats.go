@@ -51,11 +51,11 @@ type attack struct {
 	name, measured, defence string
 	target                  target
 	slow                    bool // the attack takes seconds, not milliseconds
-	run                     func(ctx context.Context, defended bool) float64
+	run                     func(defended bool) float64
 }
 
 // all has all attacks, by families; each family has a file.
-var all = slices.Concat(pastAttacks, hostileAttacks, queryAttacks)
+var all = slices.Concat(claimAttacks, hostileAttacks, queryAttacks)
 
 // Options are the options of Run.
 type Options struct {
@@ -70,7 +70,7 @@ func Run(ctx context.Context, o Options) (rows []Row, err error) {
 		if o.Quick && a.slow || o.Part != nil && !o.Part(i) {
 			continue
 		}
-		r := a.try(ctx)
+		r := a.try()
 		if ctx.Err() != nil {
 			return rows, ctx.Err()
 		}
@@ -82,10 +82,10 @@ func Run(ctx context.Context, o Options) (rows []Row, err error) {
 	return rows, nil
 }
 
-func (a *attack) try(ctx context.Context) Row {
+func (a *attack) try() Row {
 	r := Row{Attack: a.name, Where: "cores", Measured: a.measured, Defence: a.defence, Target: a.target.String()}
 	began := time.Now()
-	err := a.both(ctx, &r)
+	err := a.both(&r)
 	r.Seconds = time.Since(began).Seconds()
 	if err != nil {
 		r.Err = err.Error()
@@ -96,7 +96,7 @@ func (a *attack) try(ctx context.Context) Row {
 }
 
 // both runs an attack on the defended system and on the undefended one. An error is that of a check.
-func (a *attack) both(ctx context.Context, r *Row) (err error) {
+func (a *attack) both(r *Row) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			f, is := p.(failure)
@@ -106,8 +106,8 @@ func (a *attack) both(ctx context.Context, r *Row) (err error) {
 			err = f.error
 		}
 	}()
-	r.Defended = a.run(ctx, true)
-	r.Undefended = a.run(ctx, false)
+	r.Defended = a.run(true)
+	r.Undefended = a.run(false)
 	return nil
 }
 
@@ -127,23 +127,12 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// either returns an attack that runs with one of two settings: that of the defended system, or that of the
-// undefended one.
-func either[S any](run func(S) float64, defended, undefended S) func(context.Context, bool) float64 {
-	return func(_ context.Context, defends bool) float64 {
-		if defends {
-			return run(defended)
-		}
-		return run(undefended)
-	}
+// limited returns an attack that runs with every node's own settings, the zero value, or with the loose ones.
+func limited[L any](run func(L) float64, loose L) func(defended bool) float64 {
+	return func(defended bool) float64 { return run(unless(defended, loose)) }
 }
 
-// limited returns an attack that runs with every node's own limits, the zero value, or with the loose ones.
-func limited[L any](run func(L) float64, loose L) func(context.Context, bool) float64 {
-	return either(run, *new(L), loose)
-}
-
-// unless returns loose for an undefended run, else the zero value, which stands for every node's limits.
+// unless returns loose for an undefended run, else the zero value, which stands for every node's settings.
 func unless[L any](defended bool, loose L) (l L) {
 	if !defended {
 		l = loose
@@ -153,11 +142,3 @@ func unless[L any](defended bool, loose L) (l L) {
 
 // unbounded is a bound that no run reaches.
 const unbounded = math.MaxInt
-
-// truth returns 1 for true, else 0.
-func truth(b bool) float64 {
-	if b {
-		return 1
-	}
-	return 0
-}

@@ -1,7 +1,6 @@
 package threats
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"time"
@@ -14,13 +13,8 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// pastAttacks are lies in signed summaries: an old summary again, keys that the origin does not hold.
-var pastAttacks = []attack{
-	{
-		name: "an old summary again", measured: "1 if what its origin has now is still found", target: atLeast(1),
-		defence: "no epoch counts up to the latest that was held",
-		run:     replayed,
-	},
+// claimAttacks are lies in signed summaries: keys that the origin does not hold.
+var claimAttacks = []attack{
 	{
 		name: "half of the network boasts with its victim's own keys", measured: "slots that boasters have after five minutes, of the four for overlap",
 		target: atMost(0), defence: "neighbours by overlap are audited", slow: true,
@@ -31,40 +25,6 @@ var pastAttacks = []attack{
 		defence: "who lacks what it was sure to hold is audited at once",
 		run:     limited(pretender, directory.Limits{Answers: 1}),
 	},
-}
-
-// epochOf returns an epoch of an origin.
-func epochOf(fps []summary.Fingerprint, number uint32) overlaylab.Origin {
-	return overlaylab.NewOrigin("origin", fps, summary.Header{
-		Epoch: summary.Epoch{Generation: 1, Sequence: number}, Shape: summary.DefaultShape(500),
-	})
-}
-
-// take gives all parts of an epoch to a directory.
-func take(d *directory.Directory, now time.Duration, x overlaylab.Origin) directory.Result {
-	return d.Take(now, d.Add(now, honest, x.Group().OriginTag()), x.Sent(honest, 0, x.Parts()))
-}
-
-// replayed measures whether an origin's latest summary is still believed after its first one was sent again: 1 or 0.
-// For the undefended receiver the first one has a later number the second time.
-func replayed(_ context.Context, defended bool) float64 {
-	d := directory.New(directory.Config{
-		Self: "self", Seed: overlaylab.Seed(0).Tag(), Rand: rand.New(rand.NewPCG(1, 2)), Memory: 1 << 20, MaxOrigins: 10,
-		OpenHeader: overlaylab.OpenHeader, OpenRecord: overlaylab.OpenRecord,
-		NewPrefix: summary.NewPrefix, Extend: (*summary.Prefix).Extend,
-	})
-	d.Open(honest, "")
-	now := overlaylab.Fingerprints(500, 0, 2)
-	old := epochOf(overlaylab.Fingerprints(500, 0, 1), 1)
-	latest := epochOf(now, 2)
-	take(d, 0, old)
-	take(d, time.Second, latest)
-	if !defended {
-		old = epochOf(overlaylab.Fingerprints(500, 0, 1), 3)
-	}
-	take(d, 2*time.Second, old)
-	held := d.Tagged(old.Group().OriginTag()).Held()
-	return truth(held != nil && held.Contains(now[0]) && held.Contains(now[1]) && held.Contains(now[2]))
 }
 
 // pretender returns the number of queries that ask a peer in vain before it is no longer trusted. Its summary has
