@@ -75,6 +75,8 @@ func newTestNetwork(t *testing.T, n int, s strategy.Strategy, links ...[2]strate
 			Rates:      func(strategy.ID) (up, down uint64) { return 1e6, 1e6 },
 			Collection: func(strategy.ID) []summary.Fingerprint { return nil },
 			Holders:    func(strategy.Key) []strategy.ID { return nil },
+			Online:     func(strategy.ID) bool { return true },
+			Latency:    func(_, _ strategy.ID) time.Duration { return 0 },
 		},
 	})
 	if err != nil {

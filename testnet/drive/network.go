@@ -35,8 +35,7 @@ var (
 // Config describes a run, and what its peers know. All fields but Links are required.
 type Config struct {
 	Strategy strategy.Strategy
-	// World is the strategy's view of the run. Online and Latency may be nil: then all peers are online, and all
-	// latencies are 0. A peer that is not online when Add gives it its host is away until Come.
+	// World is the strategy's view of the run. A peer that is not online when Add gives it its host is away until Come.
 	World strategy.World
 	// Holds reports whether a peer holds a key. It is called from many goroutines.
 	Holds func(strategy.ID, strategy.Key) bool
@@ -71,12 +70,6 @@ type Network struct {
 
 // New prepares a run. An error is from the strategy's Open.
 func New(cfg Config) (*Network, error) {
-	if cfg.World.Online == nil {
-		cfg.World.Online = func(strategy.ID) bool { return true }
-	}
-	if cfg.World.Latency == nil {
-		cfg.World.Latency = func(_, _ strategy.ID) time.Duration { return 0 }
-	}
 	factory, err := cfg.Strategy.Open(cfg.World)
 	if err != nil {
 		return nil, fmt.Errorf("drive: strategy %s: %w", cfg.Strategy.Name, err)

@@ -34,11 +34,6 @@ var queryAttacks = []attack{
 		run:     limited(greedy, routing.Config{MaxServedBudget: 1 << 20}),
 	},
 	{
-		name: "a peer that claims every key and holds none", measured: "of 100 finds, those that asked it first", target: atMost(10),
-		defence: "claims that were not kept lower the trust in others",
-		run:     limited(claimant, routing.Limits{Trust: 1}),
-	},
-	{
 		name: "questions for a popular key, ten a second", measured: "names a second that one peer receives", target: atMost(300),
 		defence: "names in answers count against a peer's share of messages",
 		run:     limited(popular, routing.Config{Limits: routing.Limits{Work: 1 << 20}}),
@@ -188,27 +183,6 @@ func greedy(cfg routing.Config) float64 {
 	}})
 	p.RunUntil(p.Now() + within)
 	return float64(spent)
-}
-
-// claimant returns the number of 100 finds that first ask a peer whose summary looks the most precise, matches every
-// key, and is false.
-func claimant(limits routing.Limits) float64 {
-	p := newNet(routing.Config{Limits: limits}, "")
-	p.Peer("a").Knows["claimant"] = 0.0001
-	p.Peer("a").Knows["holder"] = 0.001
-	asked := 0
-	for i := range 100 {
-		key := fmt.Sprint("key ", i)
-		p.Peer("claimant").Claims[key], p.Peer("holder").Holds[key] = true, true
-		s := p.Find("a", key)
-		if s.Found == 0 {
-			check(fmt.Errorf("%s is not found", key))
-		}
-		if s.Explain[0].Peer == "claimant" {
-			asked++
-		}
-	}
-	return float64(asked)
 }
 
 // popular returns the number of names a second that a stranger receives if it asks for the holders of one key ten
