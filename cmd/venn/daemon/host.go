@@ -5,12 +5,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"os"
 	"slices"
+	"sync/atomic"
+	"time"
 
 	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/pnet"
+	"github.com/libp2p/go-libp2p/gologshim"
 	"github.com/libp2p/go-libp2p/p2p/net/conngater"
 	"github.com/libp2p/go-libp2p/p2p/net/connmgr"
 	ma "github.com/multiformats/go-multiaddr"
@@ -37,8 +42,32 @@ func (d *daemon) checkHost(context.Context) error {
 	return d.choosePorts(id)
 }
 
-// openHost makes the libp2p host that the configuration describes.
+// seldom is the log of libp2p, which writes what others cause as errors, too: a line for each identify message with a
+// wrong key. It hands on one error in ten seconds, and nothing less.
+type seldom struct {
+	slog.Handler
+	last *atomic.Int64 // when an error was handed on, in nanoseconds since 1970
+}
+
+func (seldom) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelError }
+
+func (s seldom) Handle(ctx context.Context, r slog.Record) error {
+	last, now := s.last.Load(), time.Now().UnixNano()
+	if now-last < int64(10*time.Second) && now >= last || !s.last.CompareAndSwap(last, now) {
+		return nil
+	}
+	return s.Handler.Handle(ctx, r)
+}
+
+func (s seldom) WithAttrs(a []slog.Attr) slog.Handler { return seldom{s.Handler.WithAttrs(a), s.last} }
+
+func (s seldom) WithGroup(name string) slog.Handler { return seldom{s.Handler.WithGroup(name), s.last} }
+
+// openHost makes the libp2p host that the configuration describes. With GOLOG_LOG_LEVEL libp2p logs as that says.
 func (d *daemon) openHost(context.Context) error {
+	if os.Getenv("GOLOG_LOG_LEVEL") == "" {
+		gologshim.SetDefaultHandler(seldom{d.log.Handler(), new(atomic.Int64)})
+	}
 	key, err := d.repo.Identity()
 	if err != nil {
 		return err

@@ -1,10 +1,26 @@
 package daemon
 
 import (
+	"log/slog"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	ma "github.com/multiformats/go-multiaddr"
 )
+
+// TestPeersFillNoLog: of the errors that libp2p logs in a row, one is a line of the daemon's log.
+func TestPeersFillNoLog(t *testing.T) {
+	var log strings.Builder
+	quiet := slog.New(seldom{slog.NewTextHandler(&log, nil), new(atomic.Int64)}).With("logger", "net/identify")
+	for range 100 {
+		quiet.Warn("a warning")
+		quiet.Error("a wrong key")
+	}
+	if strings.Count(log.String(), "\n") != 1 || !strings.Contains(log.String(), "a wrong key") {
+		t.Errorf("logged: %q", &log)
+	}
+}
 
 // TestAnnounced: addresses are announced in place of the host's, or besides, each once.
 func TestAnnounced(t *testing.T) {
