@@ -15,15 +15,20 @@ import (
 )
 
 // HolePunching is libp2p.EnableHolePunching for hosts of nodes. Of the addresses that the other end of a relayed
-// connection names, the host dials only as many as of a record, and only those by IP. libp2p alone dials all of them.
-var HolePunching = libp2p.EnableHolePunching(holepunch.WithAddrFilter(few{}))
+// connection names, the host dials only as many as of a record, and only those by IP. libp2p alone dials all of them, and
+// all of the 500 that a peer may name by identify.
+var HolePunching libp2p.Option = func(c *libp2p.Config) error {
+	return c.Apply(libp2p.EnableHolePunching(holepunch.WithAddrFilter(few{c})))
+}
 
 // few filters the addresses of other ends to which holes are punched.
-type few struct{}
+type few struct{ of *libp2p.Config } // of has the host's peerstore once there is a host
 
 func (few) FilterLocal(_ peer.ID, own []ma.Multiaddr) []ma.Multiaddr { return own }
 
-func (few) FilterRemote(_ peer.ID, theirs []ma.Multiaddr) []ma.Multiaddr {
+// FilterRemote forgets what else the peer has named: libp2p dials all that it knows of the peer.
+func (f few) FilterRemote(p peer.ID, theirs []ma.Multiaddr) []ma.Multiaddr {
+	f.of.Peerstore.ClearAddrs(p)
 	theirs = byIP(theirs)
 	return theirs[:min(len(theirs), limits.Limits{}.Defaulted().Addrs)]
 }

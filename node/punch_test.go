@@ -3,17 +3,33 @@ package node
 import (
 	"fmt"
 	"testing"
+	"time"
 
+	"github.com/libp2p/go-libp2p"
+	"github.com/libp2p/go-libp2p/p2p/host/peerstore/pstoremem"
 	ma "github.com/multiformats/go-multiaddr"
 )
 
-// TestHolesAreFew: holes are punched to eight addresses of the other end at most, none of them by a name.
+// TestHolesAreFew: holes are punched to eight addresses of the other end at most, none of them by a name, and none that it
+// has named by identify.
 func TestHolesAreFew(t *testing.T) {
+	var c libp2p.Config
+	if err := c.Apply(HolePunching); err != nil || !c.EnableHolePunching {
+		t.Fatalf("no holes are punched: %v", err)
+	}
+	c.Peerstore = must(pstoremem.NewPeerstore())
+	defer func() { _ = c.Peerstore.Close() }()
+	for i := range 100 {
+		c.Peerstore.AddAddr("p", ma.StringCast(fmt.Sprintf("/ip4/5.6.7.%d/tcp/1", i)), time.Hour)
+	}
 	theirs := []ma.Multiaddr{ma.StringCast("/dns4/victim.example/tcp/1"), ma.StringCast("/dnsaddr/victim.example")}
 	for i := range 20 {
 		theirs = append(theirs, ma.StringCast(fmt.Sprintf("/ip4/1.2.3.%d/udp/1/quic-v1", i)))
 	}
-	got := few{}.FilterRemote("p", theirs)
+	got := few{&c}.FilterRemote("p", theirs)
+	if known := c.Peerstore.Addrs("p"); len(known) > 0 {
+		t.Errorf("libp2p dials %d addresses besides", len(known))
+	}
 	if len(got) != 8 {
 		t.Errorf("%d addresses are dialled, want 8", len(got))
 	}
