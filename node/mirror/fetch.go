@@ -145,7 +145,12 @@ func (f *flight) originTurn(p *source, now time.Time) *span {
 
 // lost reports whether no peer's bytes or answer are awaited: then the origin is next. f.mu is held.
 func (f *flight) lost(now time.Time) bool {
-	return f.shut() || !slices.ContainsFunc(f.known, func(p *source) bool { return !p.out }) && !f.lookDue(now) && !now.Before(f.look.until)
+	return f.shut() || !f.found() && !f.lookDue(now) && !now.Before(f.look.until)
+}
+
+// found reports whether a peer is a source. f.mu is held.
+func (f *flight) found() bool {
+	return slices.ContainsFunc(f.known, func(p *source) bool { return !p.out })
 }
 
 // next returns the range to be brought next, nil if there is none, and the best peer for it, nil if there is none now.
@@ -297,8 +302,7 @@ func (f *flight) blame(err error) {
 		}
 	}
 	for who, more := range much {
-		before, _ := f.m.blamed.Get(who)
-		f.m.blamed.Add(who, before+more)
+		f.m.blame(who, more)
 	}
 }
 

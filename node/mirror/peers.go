@@ -163,6 +163,12 @@ func (m *Mirror) isBlamed(who string) bool {
 	return much >= maxBlame
 }
 
+// blame adds to the blame of a peer or a content, which is 1 at least.
+func (m *Mirror) blame(who string, more int) {
+	before, _ := m.blamed.Get(who)
+	m.blamed.Add(who, max(1, before+more))
+}
+
 // look is a search for holders. The flight's lock guards it.
 type look struct {
 	ctx   context.Context // bounds it
@@ -172,6 +178,7 @@ type look struct {
 	near  time.Time // time before which no peer brings the first range: others as near may answer; zero: none has
 	named int       // peers that are said to have the content, or to fetch it, and are asked
 	asked int       // peers whose answers are awaited
+	holds int       // of these, peers for whose answers the origin waits
 }
 
 // lookDue reports whether a look for holders may begin. f.pause must have passed since the last one ended, and each peer
@@ -215,7 +222,8 @@ func (f *flight) seek() {
 }
 
 // name asks a peer, unless it is not to be asked now, or the look is over. The origin waits for the answers of drawn
-// mirrors, and for the first answer of a peer that is said to have the content, or to fetch it. f.mu is held.
+// mirrors, and for the first answer of a peer that is said to have the content, or to fetch it, but not for those of
+// peers that are blamed for anything. f.mu is held.
 func (f *flight) name(p peer.ID, said bool) {
 	l := f.look
 	i := slices.IndexFunc(f.known, func(s *source) bool { return s.ID == p })
@@ -228,14 +236,19 @@ func (f *flight) name(p peer.ID, said bool) {
 		return
 	}
 	s := f.known[i]
-	if l.asked == 0 && l.named == 0 {
+	_, blamed := f.m.blamed.Get(string(p))
+	holds := !blamed
+	if holds && l.holds == 0 && l.named == 0 {
 		l.until, _ = l.ctx.Deadline()
+	}
+	if holds {
+		l.holds++
 	}
 	if l.asked++; said {
 		s.in = l
 		l.named++
 	}
-	f.under.Go(func() { f.meet(l, s) })
+	f.under.Go(func() { f.meet(l, s, holds) })
 }
 
 // drawn returns two mirrors, of this one and those connected, by the sum. All who begin to fetch it ask the same two.
@@ -258,19 +271,29 @@ func (m *Mirror) asks(p peer.ID, s Sum) []peer.ID {
 	return others
 }
 
-// meet asks a peer. One that has the content or fetches it becomes a source.
-func (f *flight) meet(l *look, p *source) {
+// meet asks a peer. One that has the content or fetches it becomes a source. holds is set if the origin waits for it. One
+// that brings nothing, later than peers are looked up, is blamed, little, if no other peer is a source.
+func (f *flight) meet(l *look, p *source, holds bool) {
 	begun := time.Now()
+	var asked time.Time
 	has, err := f.probe(l.ctx, p.ID, f.m.times.late, func() {
-		f.news(func(time.Time) {
-			if at := f.in(f.m.times.silent); at.Before(l.until) {
+		f.news(func(now time.Time) {
+			asked = now
+			if at := f.in(f.m.times.silent); holds && at.Before(l.until) {
 				l.until = at
 			}
 		})
 	})
 	f.news(func(now time.Time) {
-		if l.asked--; l.asked == 0 && f.there == 0 { // with bytes here, the router may take longer to name a peer
+		l.asked--
+		if holds {
+			l.holds--
+		}
+		if holds && l.holds == 0 && f.there == 0 { // with bytes here, the router may take longer to name a peer
 			l.until = l.began.Add(f.m.times.lookup)
+		}
+		if err != nil && !asked.IsZero() && now.Sub(asked) > f.m.times.lookup && !f.found() {
+			f.m.blame(string(p.ID), 0)
 		}
 		if err != nil || has.Whole && has.Size < 0 || p.out && now.Before(p.again) {
 			return

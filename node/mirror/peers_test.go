@@ -313,3 +313,35 @@ func TestAnswerAfterRefusal(t *testing.T) {
 	until(t, "the other is drawn", func() bool { return len(p.drawn(sum)) == 2 })
 	get(t, p.url+blobs+digest).is(t, content)
 }
+
+// TestSilenceIsAwaitedOnce: a mirror that never answers, or answers late that it has nothing, delays the first fetch and
+// no other. The look goes on meanwhile, so that it is heard if it answers.
+func TestSilenceIsAwaitedOnce(t *testing.T) {
+	t.Parallel()
+	const silent, fetches = time.Second, 5
+	for name, answer := range map[string]http.HandlerFunc{
+		"silent": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"late": func(w http.ResponseWriter, _ *http.Request) {
+			time.Sleep(silent * 4 / 5)
+			w.WriteHeader(errLacks.status)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, b := newRegistry(t), newBoard()
+			liar := b.liar(t, meeting, answer)
+			p := b.start(t, Upstream{OCI: []string{o.URL}}, func(c *Config) { c.Router = unaware{view{b, c.Host}} })
+			p.times.lookup, p.times.late, p.times.silent = 50*time.Millisecond, time.Minute, silent
+			p.connect(t, liar)
+			until(t, "the other is drawn", func() bool { return len(p.drawn(meeting)) == 2 })
+			begun := time.Now()
+			for i := range uint64(fetches) {
+				content := some(1000, 3+i)
+				digest, _ := o.add(content)
+				get(t, p.url+blobs+digest).is(t, content)
+			}
+			if took := time.Since(begun); took > fetches*silent*3/5 {
+				t.Errorf("%d fetches took %v", fetches, took)
+			}
+		})
+	}
+}
