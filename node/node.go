@@ -295,10 +295,7 @@ func (n *Node) overlayConfig() overlay.Config {
 	c.MaxLinks, c.SpreadLinks = n.cfg.neighbourLinks(), n.cfg.spreadLinks()
 	c.OpenHeader, c.Keep = n.cfg.headers.Header, n.cfg.headers.Keep
 	c.OpenRecord, c.Newest, c.Group = n.recordPeer, n.newest, n.addressGroup
-	c.Loop = n.cfg.cache != nil
-	c.NewPrefix, c.Extend = n.cfg.cache.NewPrefix, n.cfg.cache.Extend
-	c.RunRelative, c.ExtendRelative = n.cfg.cache.RunRelative, n.cfg.cache.ExtendRelative
-	c.Rand = rand.New(rand.NewPCG(n.cfg.random, 1))
+	c.Cache, c.Rand = n.cfg.cache, rand.New(rand.NewPCG(n.cfg.random, 1))
 	if p := n.cfg.previous; p != nil {
 		c.Previous, c.PreviousUntil = p.Seed, p.until.Sub(n.start)
 	}

@@ -1,15 +1,15 @@
 package overlay_test
 
 import (
-	"errors"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/overlaylab"
-	"github.com/venn-p2p/venn/summary"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // TestBasesFail lets peers with similar collections learn each other's summaries, while holders have dropped the named
@@ -20,7 +20,7 @@ func TestBasesFail(t *testing.T) {
 	usual, soon := learned(t, peers, 0, 0)
 	for _, c := range []struct {
 		name    string
-		dropped float64 // share of relative runs that fail because the holder lacks the base
+		dropped float64 // share of asks that name a base which the holder lacks
 		liars   int     // peers that spoil each relative run
 		bytes   float64 // most bytes sent, relative to a network without failures
 	}{
@@ -45,22 +45,17 @@ func TestBasesFail(t *testing.T) {
 func learned(t *testing.T, peers int, dropped float64, liars int) (bytes int, took time.Duration) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
-	relative := 0
-	cfg := overlay.Config{Up: fast, Down: fast}
-	cfg.RunRelative = func(p *summary.Prefix, first, end int, base *summary.Prefix, parts int) (summary.Relative, error) {
-		if rng.Float64() < dropped {
-			return summary.Relative{}, errors.New("no base")
-		}
-		relative++
-		return p.RunRelative(first, end, base, parts)
-	}
-	configs := make([]overlay.Config, peers)
-	for i := range configs {
-		configs[i] = cfg
-	}
-	net, err := overlaylab.New(configs, 3)
+	net, err := overlaylab.New(slices.Repeat([]overlay.Config{{Up: fast, Down: fast}}, peers), 3)
 	if err != nil {
 		t.Fatal(err)
+	}
+	relative := 0
+	net.Base = func(g wire.Given) wire.Given {
+		if rng.Float64() < dropped {
+			return wire.Given{}
+		}
+		relative++
+		return g
 	}
 	net.Sent = func(_ time.Duration, _, _, n int) { bytes += n }
 	for i, p := range net.Peers {
@@ -77,7 +72,7 @@ func learned(t *testing.T, peers int, dropped float64, liars int) (bytes int, to
 		t.Errorf("dropped %v, %d liars: not all is known after %v", dropped, liars, net.Now)
 	}
 	if (relative == 0) != (dropped == 1) {
-		t.Errorf("dropped %v: %d relative runs", dropped, relative)
+		t.Errorf("dropped %v: %d asks with a base", dropped, relative)
 	}
 	if n := faults(net, event.FaultDelta); (n > 0) != (liars > 0) {
 		t.Errorf("%d liars: %d reports of relative runs that do not fit", liars, n)

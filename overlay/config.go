@@ -44,10 +44,10 @@ type Config struct {
 	// group of our own record, as at a site behind one address. Nil: there are no groups.
 	Group    func(wire.Record) string
 	MaxGroup int
-	// Loop answers queries by asking every prefix, without an index. It is for simulations and testnets, where many
-	// overlays share the prefixes and an index of each would take more memory than all prefixes. With it, prefixes are not
-	// made compact.
-	Loop bool
+	// Cache shares work on summaries among the overlays of a process, as in a testnet; nil: nothing is shared. With it,
+	// queries ask every prefix, without an index, which would take more memory than all prefixes. Nor are prefixes made
+	// compact.
+	Cache *cache.Cache
 
 	OverlapSlots int // neighbours chosen by overlap; 0: 4. At most half of all slots
 	NearSlots    int // neighbours chosen by round trip; 0: 1
@@ -65,16 +65,6 @@ type Config struct {
 	// Newest returns the newest record of a peer, which the directory then keeps: the verified one that came, the one held
 	// (nil: none is), or a record held earlier. nil: each record that comes counts as newer.
 	Newest func(p wire.PeerID, held, came []byte) []byte
-	// NewPrefix makes a header's prefix, without parts; nil: summary.NewPrefix. A driver supplies a shared cache here.
-	NewPrefix func(summary.Header) (*summary.Prefix, error)
-	// Extend verifies a run and extends a prefix by it; nil: (*summary.Prefix).Extend. A driver supplies a shared cache
-	// here.
-	Extend func(*summary.Prefix, summary.Run) (*summary.Prefix, error)
-	// RunRelative and ExtendRelative encode parts relative to another summary, and decode them; nil: the functions of
-	// package summary. A driver supplies a shared cache here.
-	RunRelative    func(p *summary.Prefix, first, end int, base *summary.Prefix, baseParts int) (summary.Relative, error)
-	ExtendRelative func(p, base *summary.Prefix, r summary.Relative) (*summary.Prefix, error)
-
 	// Keep returns the copy that is kept of a signed header or record: the same bytes, in memory of their own or shared
 	// with other copies. Nil: the bytes that came, for a driver that does not cut them out of larger messages.
 	Keep func(signed []byte) []byte
@@ -133,19 +123,6 @@ func (c *Config) defaults() {
 	c.Format = cmp.Or(c.Format, wire.NewestFormat)
 	c.SpreadLinks = cmp.Or(c.SpreadLinks, maxSpread)
 	c.SpreadLinks = max(0, min(c.SpreadLinks, maxSpread, int(min(c.Up, c.Down, maxSpread*spreadRate)/spreadRate)))
-	if c.Extend == nil {
-		c.Extend = (*summary.Prefix).Extend
-	}
-	if c.NewPrefix == nil {
-		c.NewPrefix = summary.NewPrefix
-	}
-	var unshared *cache.Cache
-	if c.RunRelative == nil {
-		c.RunRelative = unshared.RunRelative
-	}
-	if c.ExtendRelative == nil {
-		c.ExtendRelative = unshared.ExtendRelative
-	}
 }
 
 // check returns every fault of the configuration.
@@ -180,10 +157,8 @@ func (c *Config) slots() int { return c.OverlapSlots + c.NearSlots + c.RandomSlo
 func (c *Config) directory() directory.Config {
 	return directory.Config{
 		Self: c.Self, Seed: c.Seed, Previous: c.Previous, PreviousUntil: c.PreviousUntil,
-		Memory: c.Memory, MaxOrigins: c.MaxOrigins, Group: c.Group, MaxGroup: c.MaxGroup, Loop: c.Loop, Compared: 3 * c.OverlapSlots,
-		OpenHeader: c.OpenHeader, OpenRecord: c.OpenRecord, Newest: c.Newest, NewPrefix: c.NewPrefix, Extend: c.Extend,
-		ExtendRelative: c.ExtendRelative, Keep: c.Keep,
-		Rand: c.Rand, Limits: c.Limits.Directory,
+		Memory: c.Memory, MaxOrigins: c.MaxOrigins, Group: c.Group, MaxGroup: c.MaxGroup, Cache: c.Cache, Compared: 3 * c.OverlapSlots,
+		OpenHeader: c.OpenHeader, OpenRecord: c.OpenRecord, Newest: c.Newest, Keep: c.Keep, Rand: c.Rand, Limits: c.Limits.Directory,
 	}
 }
 
@@ -191,7 +166,7 @@ func (c *Config) directory() directory.Config {
 // declared.
 func (c *Config) exchange(up, down uint64) exchange.Config {
 	return exchange.Config{
-		Self: c.Self, Up: c.Up, Down: c.Down, DeclaredUp: up, DeclaredDown: down, Share: c.Share, RunRelative: c.RunRelative,
+		Self: c.Self, Up: c.Up, Down: c.Down, DeclaredUp: up, DeclaredDown: down, Share: c.Share, Cache: c.Cache,
 		Rand: c.Rand, Limits: c.Limits.Exchange,
 	}
 }

@@ -13,7 +13,7 @@ func lines(t *testing.T, n, keys, fastLines int, rate uint64) *overlaylab.Networ
 	t.Helper()
 	configs := make([]overlay.Config, n)
 	for i := range configs {
-		configs[i] = overlay.Config{Up: rate, Down: rate, Loop: true}
+		configs[i] = overlay.Config{Up: rate, Down: rate, Cache: shared}
 		if i < fastLines {
 			configs[i].Up, configs[i].Down = fast, fast
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/cache"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/overlaylab"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -19,6 +20,9 @@ const (
 	medium = 2_000_000
 	fast   = 10_000_000
 )
+
+// shared is the cache of networks of many peers.
+var shared = cache.New(1 << 24)
 
 // build connects peers of the given line rates at random. Each has n keys, half of them shared by all.
 func build(t testing.TB, rates []uint64, n int, seed uint64) *overlaylab.Network {

@@ -25,7 +25,7 @@ func grown(t *testing.T, n, interests int, config overlay.Config) *overlaylab.Ne
 // grownBy is such a network by a seed.
 func grownBy(t *testing.T, seed uint64, n, interests int, config overlay.Config) *overlaylab.Network {
 	t.Helper()
-	config.Up, config.Down, config.Loop = fast, fast, true
+	config.Up, config.Down, config.Cache = fast, fast, shared
 	net := joinedBy(t, seed, slices.Repeat([]overlay.Config{config}, n), func(i int) []summary.Fingerprint {
 		fps := overlaylab.Fingerprints(40, 0, uint64(1000+i%interests))
 		return append(fps, overlaylab.Fingerprints(10, 0, uint64(i))...)
@@ -185,7 +185,7 @@ func TestDepthFollowsTheLine(t *testing.T) {
 	const n, slow = 120, 2000 // bit/s: 83 bytes of summaries a second, 50 kB in ten minutes
 	configs := make([]overlay.Config, n+2)
 	for i := range configs {
-		configs[i] = overlay.Config{Up: fast, Down: fast, Loop: true}
+		configs[i] = overlay.Config{Up: fast, Down: fast, Cache: shared}
 	}
 	configs[n].Up, configs[n].Down = slow, slow
 	net := joined(t, configs, func(i int) []summary.Fingerprint { return overlaylab.Fingerprints(400, 0, uint64(i)) })
@@ -212,7 +212,7 @@ func TestFewKnowAll(t *testing.T) {
 		configs := make([]overlay.Config, n)
 		strong := map[wire.PeerID]bool{}
 		for i := range configs {
-			configs[i] = overlay.Config{Up: fast, Down: fast, MaxOrigins: limit, Loop: true, SpreadLinks: spread}
+			configs[i] = overlay.Config{Up: fast, Down: fast, MaxOrigins: limit, Cache: shared, SpreadLinks: spread}
 			if i%every == every/2 {
 				configs[i].MaxOrigins = 0
 			}
@@ -333,7 +333,7 @@ func TestWiderThanOthers(t *testing.T) {
 	const n, few, more, every = 100, 12, 50, 10
 	configs := make([]overlay.Config, n)
 	for i := range configs {
-		configs[i] = overlay.Config{Up: fast, Down: fast, MaxOrigins: few, Loop: true}
+		configs[i] = overlay.Config{Up: fast, Down: fast, MaxOrigins: few, Cache: shared}
 		if i%every == 0 {
 			configs[i].MaxOrigins = more
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/venn-p2p/venn/overlay/cache"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
@@ -47,7 +48,7 @@ func newTurning(t testing.TB, seed uint64) *turning {
 		Self: "self", Seed: newSeed.Tag(), Previous: oldSeed, PreviousUntil: w.end, Up: 50_000_000, Down: 50_000_000, Rand: rng,
 		OpenHeader: summary.ParseHeader, OpenRecord: plain.OpenRecord,
 		Group: func(r wire.Record) string { return "group " + string(r.Peer[len(r.Peer)-1]%2+'0') }, MaxGroup: maxGroup,
-		Memory: 200_000 + rng.IntN(1<<20), Loop: rng.IntN(3) == 0,
+		Memory: 200_000 + rng.IntN(1<<20), Cache: []*cache.Cache{cache.New(1 << 20), nil, nil}[rng.IntN(3)],
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -80,7 +80,7 @@ func TestBytesOfRounds(t *testing.T) {
 	)
 	configs := make([]overlay.Config, peers)
 	for i := range configs {
-		configs[i] = overlay.Config{Up: fast, Down: fast, MaxOrigins: 16, Loop: true}
+		configs[i] = overlay.Config{Up: fast, Down: fast, MaxOrigins: 16, Cache: shared}
 	}
 	net := joined(t, configs, func(i int) []summary.Fingerprint {
 		fps := overlaylab.Fingerprints(40, 0, uint64(1000+i%interests))

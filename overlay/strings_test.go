@@ -19,7 +19,7 @@ func described(t *testing.T, change func(*overlaylab.Network, *overlay.Overlay))
 	t.Helper()
 	configs := make([]overlay.Config, 24)
 	for i := range configs {
-		configs[i] = overlay.Config{Up: fast, Down: fast, MaxOrigins: 8, Loop: true}
+		configs[i] = overlay.Config{Up: fast, Down: fast, MaxOrigins: 8, Cache: shared}
 	}
 	net := joined(t, configs, func(i int) []summary.Fingerprint { return overlaylab.Fingerprints(50, 10*(i%4), uint64(i)) })
 	for step := range changed + 2 {

@@ -27,7 +27,7 @@ type Candidate struct {
 
 // Candidates returns the peers whose held prefix contains a key, in the order of the directory. f is the key's
 // fingerprint under [Config.Seed]; the key itself is hashed again for summaries under [Config.Previous], if there may
-// be any. Peers of which no part is held are not included. Package index states the cost; with [Config.Loop] it is one
+// be any. Peers of which no part is held are not included. Package index states the cost; with [Config.Cache] it is one
 // lookup in every prefix held.
 func (o *Overlay) Candidates(key []byte, f summary.Fingerprint) []Candidate {
 	found := o.directory.Candidates(key, f)

@@ -24,7 +24,7 @@ func TestVouchedIsKnown(t *testing.T) {
 			collection := func(i int) []summary.Fingerprint {
 				return append(overlaylab.Fingerprints(keys*4/5, 0, uint64(1000+i%15)), overlaylab.Fingerprints(keys/5, 0, uint64(i))...)
 			}
-			config := overlay.Config{Up: fast, Down: fast, Loop: true, Memory: 60_000}
+			config := overlay.Config{Up: fast, Down: fast, Cache: shared, Memory: 60_000}
 			net := joinedBy(t, seed, slices.Repeat([]overlay.Config{config}, n), collection)
 			net.Run(net.Now + 90*time.Second)
 			vouched(t, net, fmt.Sprintf("%d peers of %d keys, seed %d", n, keys, seed))

@@ -86,7 +86,7 @@ func (d *Directory) checkEntry(e *Entry, now time.Duration) error {
 	want(len(e.bases) <= maxBases, "too many bases")
 	want(len(e.bases) == 0 || d.due.At(dueBases) <= e.bases[0].until, "its bases stay")
 	want(d.IsLinked(e.peer) || d.nextExpiry(e) <= now || d.due.At(dueExpiry) <= max(d.nextExpiry(e), now+agenda.Beat), "it never goes")
-	if !d.cfg.Loop {
+	if d.cfg.Cache == nil {
 		in, _ := d.tables(e)
 		want(in.Prefix(e.Index()) == e.answer() || e.cur != nil && e.cur.Parts() == 0, "the index has another prefix")
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/cache"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -22,16 +23,13 @@ type Config struct {
 	MaxOrigins int                      // most entries, linked peers not counted
 	Group      func(wire.Record) string // names the address group of a record, "" for none; nil: no groups
 	MaxGroup   int                      // most entries of one address group
-	Loop       bool                     // answer queries without an index, and keep encoded parts
+	Cache      *cache.Cache             // work shared with other directories; nil: none. With it there is no index, and encoded parts are kept
 	Compared   int                      // number of the largest overlaps that are estimated again as more parts come
 
-	OpenHeader     func(envelope []byte) (summary.Header, error)
-	OpenRecord     func(envelope []byte) (wire.PeerID, error)
-	Newest         func(p wire.PeerID, held, came []byte) []byte // newest of the record that came and those held, now or before; nil: came
-	NewPrefix      func(summary.Header) (*summary.Prefix, error)
-	Extend         func(*summary.Prefix, summary.Run) (*summary.Prefix, error)
-	ExtendRelative func(p, base *summary.Prefix, r summary.Relative) (*summary.Prefix, error)
-	Keep           func(signed []byte) []byte // the copy to keep of signed bytes; nil: the bytes themselves
+	OpenHeader func(envelope []byte) (summary.Header, error)
+	OpenRecord func(envelope []byte) (wire.PeerID, error)
+	Newest     func(p wire.PeerID, held, came []byte) []byte // newest of the record that came and those held, now or before; nil: came
+	Keep       func(signed []byte) []byte                    // the copy to keep of signed bytes; nil: the bytes themselves
 
 	Rand   *rand.Rand
 	Limits Limits

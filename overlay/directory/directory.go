@@ -42,7 +42,7 @@ type Directory struct {
 
 	regained time.Duration // the time by which links have announced again the lost origins that still exist
 
-	index    index.Index     // finds the entries that may hold a key; empty with Config.Loop
+	index    index.Index     // finds the entries that may hold a key; empty with Config.Cache
 	samples  compare.Samples // compares our collection with each entry's sample
 	previous *rotation       // tables of the previous seed; nil: there is none
 

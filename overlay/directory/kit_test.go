@@ -3,7 +3,6 @@ package directory
 import (
 	"math/rand/v2"
 
-	"github.com/venn-p2p/venn/overlay/cache"
 	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -13,8 +12,5 @@ func alone(rng *rand.Rand, cfg Config) *Directory {
 	cfg.Self, cfg.Seed, cfg.Rand = "self", plain.Tag, rng
 	cfg.OpenHeader = summary.ParseHeader
 	cfg.OpenRecord = plain.OpenRecord
-	cfg.NewPrefix, cfg.Extend = summary.NewPrefix, (*summary.Prefix).Extend
-	var unshared *cache.Cache
-	cfg.ExtendRelative = unshared.ExtendRelative
 	return New(cfg)
 }

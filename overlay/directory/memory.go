@@ -61,10 +61,10 @@ func (d *Directory) compactOlder(now, within time.Duration) {
 	}
 }
 
-// compacted returns a prefix in the form that is kept for long. With Config.Loop that is p itself: directories that
+// compacted returns a prefix in the form that is kept for long. With Config.Cache that is p itself: directories that
 // share prefixes would need more memory for compact copies.
 func (d *Directory) compacted(p *summary.Prefix) *summary.Prefix {
-	if d.cfg.Loop || p.EncodedBytes() > compactBytes {
+	if d.cfg.Cache != nil || p.EncodedBytes() > compactBytes {
 		return p
 	}
 	return p.Compact()

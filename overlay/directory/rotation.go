@@ -128,7 +128,7 @@ func (d *Directory) setAnswer(e *Entry) {
 	in, samples := d.tables(e)
 	p := e.answer()
 	samples.Set(e.Index(), p)
-	if !d.cfg.Loop {
+	if d.cfg.Cache == nil {
 		in.Set(e.Index(), p)
 	}
 }

@@ -97,7 +97,7 @@ func (d *Directory) lengthen(e *Entry, base *summary.Prefix, in event.PartsRecei
 	if in.Run.First > base.Parts() {
 		return nil, Result{} // an earlier run was lost or is still on its way
 	}
-	p, err := d.cfg.Extend(base, in.Run)
+	p, err := d.cfg.Cache.Extend(base, in.Run)
 	if err != nil {
 		return nil, e.unfit(in, event.FaultChain)
 	}
@@ -140,7 +140,7 @@ func (d *Directory) applied(held *summary.Prefix, in event.PartsReceived) (*summ
 	if base == nil || max(held.Plan().N, base.Plan().N) > MaxDeltaKeys || r.First > held.Parts() {
 		return nil, errBase
 	}
-	return d.cfg.ExtendRelative(held, base, r)
+	return d.cfg.Cache.ExtendRelative(held, base, r)
 }
 
 // errBase reports that a relative run's base is not held or is too large, or that parts before the run are missing.
@@ -185,7 +185,7 @@ func (d *Directory) open(now time.Duration, e *Entry, in event.PartsReceived) (*
 	if !d.joinGroup(now, e, wire.Record{Peer: p, Envelope: in.Record}, true) {
 		return nil, Result{}
 	}
-	base, err := d.cfg.NewPrefix(h)
+	base, err := d.cfg.Cache.NewPrefix(h)
 	if err != nil {
 		return nil, Result{Fault: event.FaultHeader}
 	}

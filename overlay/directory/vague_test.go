@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/venn-p2p/venn/overlay/cache"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
@@ -14,9 +15,9 @@ import (
 // TestVague: an origin outside of the own range is a candidate once enough of its summary is held; one of the range is
 // at once.
 func TestVague(t *testing.T) {
-	for _, loop := range []bool{false, true} {
+	for _, shared := range []*cache.Cache{nil, cache.New(1 << 20)} {
 		rng := rand.New(rand.NewPCG(1, 11))
-		d := alone(rng, Config{Memory: 64 << 20, MaxOrigins: 1 << 10, Compared: 12, Loop: loop})
+		d := alone(rng, Config{Memory: 64 << 20, MaxOrigins: 1 << 10, Compared: 12, Cache: shared})
 		fps := plain.Keys(rng, 5000)
 		s := plain.Of("origin", fps)
 		g := group.Of(s.Stream.Header())
@@ -46,7 +47,7 @@ func TestVague(t *testing.T) {
 				found += len(d.Candidates(nil, f))
 			}
 			if want := map[bool]int{true: len(fps)}[wanted]; found != want || d.FalseMatches() > 0 != wanted {
-				t.Errorf("loop %v: a candidate for %d of its keys, want %d; %v false matches are expected", loop, found, want, d.FalseMatches())
+				t.Errorf("shared %v: a candidate for %d of its keys, want %d; %v false matches are expected", shared != nil, found, want, d.FalseMatches())
 			}
 		}
 		look(space.Range{}, true)

@@ -17,7 +17,7 @@ func (d *Directory) Candidates(key []byte, f summary.Fingerprint) []*Entry {
 		old = d.previous.hasher.Fingerprint(key)
 	}
 	d.candidates = d.candidates[:0]
-	if d.cfg.Loop {
+	if d.cfg.Cache != nil {
 		d.loop(f, old)
 		return d.candidates
 	}

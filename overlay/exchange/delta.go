@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/venn-p2p/venn/overlay/bound"
+	"github.com/venn-p2p/venn/overlay/cache"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
@@ -77,7 +78,7 @@ func (x *Exchange) makeDelta(l *link, e *origin, p *summary.Prefix, w *want, end
 	if !l.out.allowsWhole(Cost(out)) { // before the run is coded, which takes long
 		return wire.Parts{}, deltaWaits
 	}
-	if out.Delta, s = x.deltas.make(x.cfg.RunRelative, m); s != deltaGoes {
+	if out.Delta, s = x.deltas.make(x.cfg.Cache, m); s != deltaGoes {
 		return wire.Parts{}, s
 	}
 	if m.first == 0 && (w.given.Group.OriginTag() != e.Tag() || e.RecordEpoch().After(w.given.Group.Epoch())) {
@@ -137,9 +138,7 @@ func (m *madeDelta) same(o *madeDelta) bool {
 }
 
 // make returns the code of m.
-func (d *madeDeltas) make(
-	encode func(p *summary.Prefix, first, end int, base *summary.Prefix, baseParts int) (summary.Relative, error), m madeDelta,
-) ([]byte, serving) {
+func (d *madeDeltas) make(shared *cache.Cache, m madeDelta) ([]byte, serving) {
 	for i := range d.made {
 		if d.made[i].same(&m) {
 			return d.made[i].delta, d.made[i].answer()
@@ -150,7 +149,7 @@ func (d *madeDeltas) make(
 		return nil, deltaWaits
 	}
 	d.keys += n
-	if r, err := encode(m.next, m.first, m.end, m.base, m.parts); err == nil {
+	if r, err := shared.RunRelative(m.next, m.first, m.end, m.base, m.parts); err == nil {
 		m.delta = r.Bytes
 	}
 	plan := m.next.Plan()

@@ -7,11 +7,11 @@ import (
 	"github.com/venn-p2p/venn/overlay/admission"
 	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/bound"
+	"github.com/venn-p2p/venn/overlay/cache"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
-	"github.com/venn-p2p/venn/summary"
 )
 
 // Exchange is the machine. Make one with [New]; the zero value is not usable. It is not safe for concurrent use.
@@ -65,10 +65,10 @@ const (
 // has the defaults.
 type Config struct {
 	Self                     wire.PeerID
-	Up, Down                 uint64  // assumed rates of our own line, bit/s
-	DeclaredUp, DeclaredDown uint64  // declared rates of our own line, bit/s; 0: not declared
-	Share                    float64 // share of a line's rate that summaries may use, in (0, 1]
-	RunRelative              func(p *summary.Prefix, first, end int, base *summary.Prefix, baseParts int) (summary.Relative, error)
+	Up, Down                 uint64       // assumed rates of our own line, bit/s
+	DeclaredUp, DeclaredDown uint64       // declared rates of our own line, bit/s; 0: not declared
+	Share                    float64      // share of a line's rate that summaries may use, in (0, 1]
+	Cache                    *cache.Cache // relative runs that are shared with other exchanges; nil: none
 	Rand                     Rand
 	Limits                   Limits
 }

@@ -34,7 +34,6 @@ func lone(rng *rand.Rand, rate uint64) *world {
 	w := &world{d: emptyDirectory(rng), rng: rng}
 	w.x = New(Config{
 		Self: "self", Up: rate, Down: rate, DeclaredUp: rate, DeclaredDown: rate, Share: 1.0 / 3, Rand: rng,
-		RunRelative: (*summary.Prefix).RunRelative,
 	}, &w.out, w.d)
 	return w
 }
@@ -111,7 +110,6 @@ func emptyDirectory(rng *rand.Rand) *directory.Directory {
 	return directory.New(directory.Config{
 		Self: "self", Seed: plain.Tag, Memory: 64 << 20, MaxOrigins: 1 << 17, Rand: rng, Compared: 12,
 		OpenHeader: summary.ParseHeader, OpenRecord: plain.OpenRecord,
-		NewPrefix: summary.NewPrefix, Extend: (*summary.Prefix).Extend,
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/agenda"
+	"github.com/venn-p2p/venn/overlay/cache"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -59,7 +60,7 @@ func chaosPeer(i int) wire.PeerID { return wire.PeerID(fmt.Sprint("p", i)) }
 func NewChaos(data []byte) (*Chaos, overlay.Config) {
 	c := &Chaos{data: data, origins: chaosOrigins()}
 	cfg := Alone(overlay.Config{
-		MaxGroup: 1 + c.n(5), MaxOrigins: []int{0, 0, 4, 8}[c.n(4)], Memory: []int{0, 0, 6_000, 20_000}[c.n(4)], Loop: c.n(4) == 0,
+		MaxGroup: 1 + c.n(5), MaxOrigins: []int{0, 0, 4, 8}[c.n(4)], Memory: []int{0, 0, 6_000, 20_000}[c.n(4)], Cache: []*cache.Cache{cache.New(1 << 20), nil, nil, nil}[c.n(4)],
 	})
 	cfg.Seed, cfg.Rand = chaosSeeds[0].Tag(), rand.New(rand.NewPCG(uint64(c.n(256)), 1))
 	if c.n(2) > 0 {

@@ -11,6 +11,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
@@ -37,6 +38,8 @@ type Network struct {
 	Sent func(now time.Duration, from, to int, bytes int)
 	// Line returns the rate from one peer to another in bit/s, 0 for unlimited; nil: all are unlimited.
 	Line func(from, to int) float64
+	// Base returns the base that an ask names once it arrives, for one that it names; nil: the same.
+	Base func(wire.Given) wire.Given
 	// Trace is called for every effect; nil: not called.
 	Trace func(now time.Duration, peer int, e event.Effect)
 	// Unchecked leaves out the checks of invariants, which take time in proportion to what a peer knows.
@@ -325,7 +328,11 @@ func (n *Network) do(i int, e event.Effect) {
 		n.send(i, e.To, overlay.Cost(e.Hello), event.HelloReceived{Peer: p.ID, Hello: e.Hello})
 	case event.SendCatalogue:
 		size := overlay.Cost(wire.Catalogue(e.Items))
-		n.send(i, e.To, size, event.CatalogueReceived{From: p.ID, Items: e.Items, Bytes: size})
+		items := slices.Clone(e.Items)
+		for k := range items {
+			items[k].Given = n.base(items[k].Given)
+		}
+		n.send(i, e.To, size, event.CatalogueReceived{From: p.ID, Items: items, Bytes: size})
 	case event.SendParts:
 		if p.Silent {
 			return
@@ -406,7 +413,20 @@ func (n *Network) ask(i int, e event.Ask) {
 // request hands a question of peer i to peer j.
 func (n *Network) request(i, j int, e event.Ask) {
 	n.requests = append(n.requests, request{i, e})
-	n.step(j, event.Asked{From: n.Peers[i].ID, Request: uint64(len(n.requests) - 1), Question: e.Question})
+	question := e.Question
+	if q, ok := question.(wire.PartsRequest); ok {
+		q.Given = n.base(q.Given)
+		question = q
+	}
+	n.step(j, event.Asked{From: n.Peers[i].ID, Request: uint64(len(n.requests) - 1), Question: question})
+}
+
+// base returns the base that an ask names once it arrives.
+func (n *Network) base(g wire.Given) wire.Given {
+	if n.Base == nil || g == (wire.Given{}) {
+		return g
+	}
+	return n.Base(g)
 }
 
 // Question returns the question of a request.

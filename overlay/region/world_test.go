@@ -36,7 +36,7 @@ func alone(t testing.TB, rng *rand.Rand, cfg Config) *world {
 	cfg.Memory, cfg.MaxOrigins, cfg.OpenRecord, cfg.Rand = 64<<20, 1<<17, plain.OpenRecord, rng
 	d := directory.New(directory.Config{
 		Self: cfg.Self, Seed: plain.Tag, Memory: cfg.Memory, MaxOrigins: cfg.MaxOrigins, Rand: rng, Compared: 12,
-		OpenHeader: summary.ParseHeader, OpenRecord: plain.OpenRecord, NewPrefix: summary.NewPrefix, Extend: (*summary.Prefix).Extend,
+		OpenHeader: summary.ParseHeader, OpenRecord: plain.OpenRecord,
 	})
 	w := &world{}
 	x := exchange.New(exchange.Config{Self: cfg.Self, Up: line, Down: line, Share: 1.0 / 3, Rand: rng}, &w.effects, d)

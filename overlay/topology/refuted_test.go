@@ -21,7 +21,6 @@ func known() *directory.Directory {
 	d := directory.New(directory.Config{
 		Self: "self", Seed: tag, Memory: 1 << 30, MaxOrigins: 100, Rand: rand.New(rand.NewPCG(1, 1)),
 		OpenHeader: summary.ParseHeader, OpenRecord: plain.OpenRecord,
-		NewPrefix: summary.NewPrefix, Extend: (*summary.Prefix).Extend,
 	})
 	d.Open(peer, "")
 	return d

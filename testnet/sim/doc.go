@@ -31,6 +31,6 @@
 // Memory: about 300 bytes a peer and 100 bytes for every message under way, besides the peers' machines. Venn's
 // machine takes some 2 kB for each peer that it knows of (testnet/README.md: 309 kB where Origins is 128). All peers
 // that hold a summary share it. Queries ask the known summaries one by one. An index at each peer would take memory
-// that grows with the square of the network. The answers are the same by construction (overlay.Config, Loop). So the
+// that grows with the square of the network. The answers are the same by construction (overlay.Config, Cache). So the
 // memory of a large network is bounded by [strategy.Origins].
 package sim

@@ -77,11 +77,9 @@ func open(w strategy.World) (strategy.Factory, error) {
 			return s, err
 		}
 	}
-	shared := cache.New(sharedBytes)
 	r.config = overlay.Config{
-		Seed: r.seed.Tag(), OpenHeader: openHeader, OpenRecord: openRecord, NewPrefix: shared.NewPrefix, Extend: shared.Extend,
-		RunRelative: shared.RunRelative, ExtendRelative: shared.ExtendRelative, MaxOrigins: int(w.Params.Of(strategy.Origins)),
-		Memory: int(w.Params.Of(memory)), Loop: true,
+		Seed: r.seed.Tag(), OpenHeader: openHeader, OpenRecord: openRecord, Cache: cache.New(sharedBytes),
+		MaxOrigins: int(w.Params.Of(strategy.Origins)), Memory: int(w.Params.Of(memory)),
 	}
 	return r.newPeer, nil
 }
