@@ -1,8 +1,6 @@
 package overlay_test
 
 import (
-	"fmt"
-	"hash"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -10,7 +8,6 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/cache"
-	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/overlaylab"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -94,18 +91,6 @@ func TestEverybodyLearnsEverySample(t *testing.T) {
 	}
 	if f[2] > 0.1 || f[0] < f[1] || f[1] < f[2] {
 		t.Errorf("expected false matches by class are %.2f, want falling, the last at most 0.1", f)
-	}
-}
-
-func record(net *overlaylab.Network, h hash.Hash) {
-	net.Trace = func(now time.Duration, peer int, e event.Effect) {
-		fmt.Fprintf(h, "%d %d %T", now, peer, e)
-		switch e := e.(type) {
-		case event.SendParts:
-			fmt.Fprintf(h, " %s %s %d-%d", e.To, e.Group, e.Run.First, e.Run.First+len(e.Run.Parts))
-		case event.SayHello, event.SendCatalogue, event.Report, event.Connect, event.Learned, event.Wake:
-			fmt.Fprintf(h, " %v", e)
-		}
 	}
 }
 

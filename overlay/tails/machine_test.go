@@ -283,51 +283,27 @@ func fps(first, n int) (out []summary.Fingerprint) {
 	return out
 }
 
-// TestTailsTravel sends changes along a line of five peers, some messages being lost.
+// TestTailsTravel sends changes along a line of five peers, some messages being lost. Keys come and go, and come again: all
+// know in the end what there is, and what is no more.
 func TestTailsTravel(t *testing.T) {
-	n := newNet(t, "a b c d e")
-	rng := rand.New(rand.NewPCG(1, 1))
-	n.all(func(p, q *peer) { p.learn(q) })
-	for _, pair := range []string{"ab", "bc", "cd", "de"} {
-		n.link(wire.PeerID(pair[:1]), wire.PeerID(pair[1:]))
-	}
-	a := n.peers["a"]
-	a.change(fps(0, 50), nil)
-	n.run(time.Second)
-	before := maps.Clone(a.keys)
-	a.publish(2)
-	n.all(func(p, q *peer) { p.learn(q) })
-	n.lose = func(wire.PeerID, wire.PeerID) bool { return rng.IntN(4) == 0 }
-	for i := range 100 {
-		a.change(fps(1000+3*i, 3), fps(i/2, 1))
-		n.run(n.now + 100*time.Millisecond)
-	}
-	n.lose = nil
-	a.change(fps(2000, 1), nil)
-	n.run(n.now + 5*time.Second)
-	for _, id := range n.names[1:] {
-		if err := n.peers[id].knows(a, before); err != nil {
-			t.Error(err)
+	for seed := range uint64(4) {
+		n := newNet(t, "a b c d e")
+		rng := rand.New(rand.NewPCG(seed, 1))
+		n.all(func(p, q *peer) { p.learn(q) })
+		for _, pair := range []string{"ab", "bc", "cd", "de"} {
+			n.link(wire.PeerID(pair[:1]), wire.PeerID(pair[1:]))
 		}
-		if got, want := n.peers[id].advanced["a"], a.advanced["a"]; got != want || got.Added == 0 || got.Removed == 0 {
-			t.Errorf("%s says that it knows %v, a that there is %v", id, got, want)
-		}
-	}
-	if len(n.reports) > 0 {
-		t.Errorf("refused: %v", n.reports)
-	}
-}
-
-// TestSlowTwin adds and removes at random, some messages being lost: what is known incrementally is what the sets say.
-func TestSlowTwin(t *testing.T) {
-	for seed := range uint64(20) {
-		rng := rand.New(rand.NewPCG(seed, 9))
-		n := acquainted(t, "a b c", "a-b b-c")
-		n.lose = func(wire.PeerID, wire.PeerID) bool { return rng.IntN(5) == 0 }
-		a, ever := n.peers["a"], map[summary.Fingerprint]bool{}
-		for range 60 {
+		a := n.peers["a"]
+		a.change(fps(0, 50), nil)
+		n.run(time.Second)
+		before := maps.Clone(a.keys)
+		a.publish(2)
+		n.all(func(p, q *peer) { p.learn(q) })
+		n.lose = func(wire.PeerID, wire.PeerID) bool { return rng.IntN(4) == 0 }
+		ever := maps.Clone(before)
+		for range 100 {
 			var added, removed []summary.Fingerprint
-			for _, f := range fps(rng.IntN(40), 4) {
+			for _, f := range fps(rng.IntN(100), 4) {
 				if ever[f] = true; a.keys[f] {
 					removed = append(removed, f)
 				} else {
@@ -335,18 +311,26 @@ func TestSlowTwin(t *testing.T) {
 				}
 			}
 			a.change(added, removed)
-			n.run(n.now + time.Duration(rng.IntN(300))*time.Millisecond)
+			n.run(n.now + time.Duration(rng.IntN(200))*time.Millisecond)
 		}
 		n.lose = nil
-		a.change(fps(1000, 1), nil)
+		a.change(fps(2000, 1), nil)
 		n.run(n.now + 6*time.Second)
-		for _, id := range []wire.PeerID{"b", "c"} {
-			m := n.peers[id].machine
+		for _, id := range n.names[1:] {
+			if err := n.peers[id].knows(a, before); err != nil {
+				t.Errorf("seed %d: %v", seed, err)
+			}
 			for f := range ever {
-				if has := slices.Contains(m.Added(f), "a"); has != a.keys[f] || m.Removed("a", f) == a.keys[f] {
-					t.Fatalf("seed %d: %s is wrong about %x", seed, id, uint64(f))
+				if !a.keys[f] && slices.Contains(n.peers[id].machine.Added(f), "a") {
+					t.Errorf("seed %d: %s says that a has %x", seed, id, uint64(f))
 				}
 			}
+			if got, want := n.peers[id].advanced["a"], a.advanced["a"]; got != want || got.Added == 0 || got.Removed == 0 {
+				t.Errorf("seed %d: %s says that it knows %v, a that there is %v", seed, id, got, want)
+			}
+		}
+		if len(n.reports) > 0 {
+			t.Errorf("seed %d: refused: %v", seed, n.reports)
 		}
 	}
 }
@@ -602,23 +586,6 @@ func TestQuiet(t *testing.T) {
 	}
 	if err := c.knows(n.peers["a"], nil); err != nil {
 		t.Error(err)
-	}
-}
-
-// TestDeterminism runs the same twice.
-func TestDeterminism(t *testing.T) {
-	run := func() string {
-		n := acquainted(t, "a b c d", "a-b b-c c-d d-a")
-		for i := range 20 {
-			for k, id := range n.names {
-				n.peers[id].change(fps(1000*k+i, 1), nil)
-			}
-			n.run(n.now + 70*time.Millisecond)
-		}
-		return n.trace.String()
-	}
-	if first, again := run(), run(); first != again {
-		t.Error("two runs differ")
 	}
 }
 
