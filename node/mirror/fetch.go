@@ -275,6 +275,9 @@ func (f *flight) fail(p *source, err error) {
 		if !behind && !errors.Is(err, errSilent) || !f.later(p) {
 			p.again = time.Now().Add(forEver)
 		}
+		if errors.Is(err, errSlow) { // it answers, and gives nothing: after two such waits it is asked no more
+			f.m.blame(string(p.ID), maxBlame/2)
+		}
 		// other holders have as much, or too many have failed
 		f.alone = f.alone || errors.Is(err, errShare) || len(f.tally.Tried) >= maxFailed
 		if behind {

@@ -345,3 +345,30 @@ func TestSilenceIsAwaitedOnce(t *testing.T) {
 		})
 	}
 }
+
+// TestClaimsWithoutBytes: a mirror that says at once that it has all, and never gives a byte, delays two fetches.
+func TestClaimsWithoutBytes(t *testing.T) {
+	t.Parallel()
+	o, b := newRegistry(t), newBoard()
+	liar := b.liar(t, meeting, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			<-r.Context().Done()
+		}
+		claims(w, 1000)
+	})
+	p := b.start(t, Upstream{OCI: []string{o.URL}}, func(c *Config) { c.Router = unaware{view{b, c.Host}} })
+	p.times.slow, p.times.lookup = 2*time.Second, 50*time.Millisecond
+	p.connect(t, liar)
+	until(t, "the other is drawn", func() bool { return len(p.drawn(meeting)) == 2 })
+	var last time.Duration
+	for i := range uint64(3) {
+		content, begun := some(1000, 3+i), time.Now()
+		digest, _ := o.add(content)
+		get(t, p.url+blobs+digest).is(t, content)
+		last = time.Since(begun)
+		t.Log(last)
+	}
+	if last > time.Second {
+		t.Errorf("the third fetch took %v", last)
+	}
+}
