@@ -18,16 +18,17 @@ type conduct struct {
 
 // conduct returns the remembered conduct of a peer.
 func (r *Router) conduct(p wire.PeerID) (c conduct) {
-	if r.conducts != nil {
-		c, _ = r.conducts.Peek(p)
-	}
+	c, _ = r.conducts.Peek(p)
 	return c
 }
 
 // note remembers the conduct of a peer.
 func (r *Router) note(p wire.PeerID, c conduct) {
-	if r.conducts == nil {
-		r.conducts, _ = simplelru.NewLRU[wire.PeerID, conduct](maxConducts, nil) // it refuses sizes below 1 only
-	}
 	r.conducts.Add(p, c)
+}
+
+// ofPeers returns a memory of maxConducts peers: those noted last stay.
+func ofPeers[V any]() *simplelru.LRU[wire.PeerID, V] {
+	l, _ := simplelru.NewLRU[wire.PeerID, V](maxConducts, nil) // it refuses sizes below 1 only
+	return l
 }

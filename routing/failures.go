@@ -36,9 +36,10 @@ func (r *Router) failure(p wire.PeerID) (f failure, ok bool) {
 	return f, f.noted && r.now < f.last+r.cfg.Limits.Forgive
 }
 
-// lives notes that a peer has sent an answer or a request: its failure counts no more. If it was gone, others may be back
-// with it, as after a partition: from now on they rest no longer than other peers that failed.
+// lives notes that a peer has sent an answer or a request: its failure counts no more. If it was gone, others may be
+// back with it, as after a partition: from now on they rest no longer than other peers that failed.
 func (r *Router) lives(p wire.PeerID) {
+	r.words.Remove(p)
 	if c := r.conduct(p); c.failure.noted {
 		if c.failure.gone {
 			r.returned = r.now
@@ -49,22 +50,23 @@ func (r *Router) lives(p wire.PeerID) {
 }
 
 // hear notes a link's word that it could not reach a peer. The word may be a lie, so the peer is only asked after all
-// others, and is noted only if no other is forgotten for it.
+// others, until it is heard or the word is as old as a failure that counts no more.
 func (r *Router) hear(p wire.PeerID) {
-	full := r.conducts != nil && r.conducts.Len() == maxConducts && !r.conducts.Contains(p)
-	if _, failed := r.failure(p); !failed && !full {
-		r.noteFailure(p, r.now, false, false)
-	}
+	r.words.Add(p, r.now)
 }
 
-// takenBack notes that a link takes such a word back. That may be a lie, too, so a peer that did not answer us still counts
-// as one that failed.
+// doubts reports whether a link's word on a peer counts.
+func (r *Router) doubts(p wire.PeerID) bool {
+	at, said := r.words.Peek(p)
+	return said && r.now < at+r.cfg.Limits.Forgive
+}
+
+// takenBack notes that a link takes its word back. That may be a lie, too, so a peer that did not answer us still
+// counts as one that failed.
 func (r *Router) takenBack(p wire.PeerID) {
-	switch f, failed := r.failure(p); {
-	case failed && f.gone:
+	r.words.Remove(p)
+	if f, failed := r.failure(p); failed && f.gone {
 		r.returned = r.now
-	case failed && !f.sure:
-		r.lives(p)
 	}
 }
 
@@ -75,11 +77,11 @@ func (r *Router) rests(p wire.PeerID) bool {
 	return ok && r.now < f.last+r.cfg.Limits.NameRest && !r.view.HasSummary(p)
 }
 
-// Suspected reports whether a peer has failed to answer, and has not answered since.
+// Suspected reports whether a peer has failed to answer, or links said so, and it was not heard since.
 func (r *Router) Suspected(p wire.PeerID) bool { return r.standing(p) != sound }
 
-// standing is the effect of a peer's failures on a query. An answer slower than another peer's only moves the peer back
-// in the order: busy peers are slow too.
+// standing is the effect of a peer's failures, and of links' words, on a query. An answer slower than another peer's
+// only moves the peer back in the order: busy peers are slow too.
 type standing uint8
 
 const (
@@ -92,9 +94,9 @@ const (
 func (r *Router) standing(p wire.PeerID) standing {
 	f, ok := r.failure(p)
 	switch {
-	case !ok:
+	case !ok && !r.doubts(p):
 		return sound
-	case !f.sure:
+	case !ok, !f.sure:
 		return doubted
 	case r.now < f.asked+r.cfg.Limits.Rest, f.gone && f.last >= r.returned && r.now < f.last+r.cfg.Limits.NameRest:
 		return resting

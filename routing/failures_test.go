@@ -13,7 +13,7 @@ import (
 
 // limited returns a router of the limits of every node.
 func limited() *Router {
-	r := &Router{view: &summarized{}}
+	r := &Router{view: &summarized{}, conducts: ofPeers[conduct](), words: ofPeers[time.Duration]()}
 	r.cfg.Limits.defaults()
 	return r
 }
@@ -40,7 +40,7 @@ func TestNamesOfKnownPeers(t *testing.T) {
 	}
 }
 
-// TestWordsMakeRoom: a peer doubted on others' word does not push out one that failed to answer us.
+// TestWordsMakeRoom: peers doubted on others' word push out none that failed to answer us.
 func TestWordsMakeRoom(t *testing.T) {
 	r := limited()
 	r.noteFailure("dead", r.now, true, false)
@@ -48,8 +48,8 @@ func TestWordsMakeRoom(t *testing.T) {
 	for i := range 2 * maxConducts {
 		r.Step(1, event.Doubted{Peer: wire.PeerID(fmt.Sprint(i))})
 	}
-	if f, ok := r.failure("dead"); !ok || !f.sure || r.conducts.Len() > maxConducts {
-		t.Errorf("%v, %v, of %d", f, ok, r.conducts.Len())
+	if f, ok := r.failure("dead"); !ok || !f.sure || r.words.Len() != maxConducts {
+		t.Errorf("%v, %v, beside %d words", f, ok, r.words.Len())
 	}
 }
 
@@ -79,16 +79,17 @@ func TestRests(t *testing.T) {
 	}
 }
 
-// TestWord: a peer that a link could not reach is asked last until the link takes that back. Its word is nothing beside
-// what this node has found itself.
+// TestWord: a peer that a link could not reach is asked last until the link takes that back, or the peer is heard. Words
+// are nothing beside what this node has found itself.
 func TestWord(t *testing.T) {
 	r := limited()
 	r.noteFailure("dead", 0, true, false)
-	for _, p := range []wire.PeerID{"p", "dead"} {
+	for _, p := range []wire.PeerID{"p", "dead", "heard"} {
 		r.Step(0, event.Doubted{Peer: p})
 	}
-	if r.standing("p") != doubted || r.standing("dead") != resting {
-		t.Errorf("on a word: %v, %v", r.standing("p"), r.standing("dead"))
+	r.Step(0, Alive{Peer: "heard"})
+	if r.standing("p") != doubted || r.rests("p") || r.standing("dead") != resting || r.standing("heard") != sound {
+		t.Errorf("on a word: %v, %v, %v", r.standing("p"), r.standing("dead"), r.standing("heard"))
 	}
 	for _, p := range []wire.PeerID{"p", "dead"} {
 		r.Step(0, event.Returned{Peer: p})

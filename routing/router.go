@@ -30,9 +30,10 @@ type Router struct {
 	load     map[wire.PeerID]int // confirmations that queries wait for, by peer
 	requests QueryID             // number of IDs given to searches of others
 	seen     sightings
-	gate     *admission.Gate                      // admits the requests of other peers
-	conducts *simplelru.LRU[wire.PeerID, conduct] // nil: no conduct is remembered yet
-	salt     uint64                               // decides the order in which linked peers are asked and forwarded to
+	gate     *admission.Gate // admits the requests of other peers
+	conducts *simplelru.LRU[wire.PeerID, conduct]
+	words    *simplelru.LRU[wire.PeerID, time.Duration] // when links last said that they could not reach a peer
+	salt     uint64                                     // decides the order in which linked peers are asked and forwarded to
 	out      []event.Effect
 }
 
@@ -48,6 +49,7 @@ func New(cfg Config, view View) (*Router, error) {
 		cfg: cfg, view: view, prior: match.NewPrior(cfg.Prior), woken: -1,
 		open: map[QueryID]*search{}, load: map[wire.PeerID]int{},
 		seen: sightings{key: key}, gate: newGate(cfg.Limits.Work), salt: cfg.Rand.Uint64(),
+		conducts: ofPeers[conduct](), words: ofPeers[time.Duration](),
 	}, nil
 }
 
