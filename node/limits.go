@@ -51,9 +51,10 @@ var Muxer network.Multiplexer = admit.Muxer{Transport: yamux.DefaultTransport}
 // Guarded is an option of libp2p.New for the host of a node, as the daemon's is: libp2p.New(node.Guarded, …). The host
 // gets [Muxer], Noise and TLS, and a resource manager with libp2p's default limits and a node's own. Inbound connections
 // share places, and the time of handshakes, by the networks of their addresses. They are closed if the key of the peer is
-// not Ed25519, secp256k1 or P-256. While the host has a node, peers pay for all streams that they open, as for those of
-// [Node.Host]. The host dials by TCP first: a connection takes 2 kB, and 15 kB or more by QUIC. A dial
-// by TCP of a host without Noise fails. SwarmOpts that follow Guarded replace this order.
+// not Ed25519, secp256k1 or P-256. While the host has a node, peers pay for all streams that they open, as for guests'
+// streams ([Node.Host]); the relay of a connection pays for what goes over it, too. The host dials by TCP first: a
+// connection takes 2 kB, and 15 kB or more by QUIC. A dial by TCP of a host without Noise fails. SwarmOpts that follow
+// Guarded replace this order.
 func Guarded(c *libp2p.Config) error {
 	limits := rcmgr.DefaultLimits
 	setLimits(&limits)

@@ -5,6 +5,7 @@ package admit
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
@@ -42,6 +43,7 @@ type Table struct {
 	start  time.Time
 	long   *admission.Slots // places for long messages, shared by links and strangers
 	host   network.Network  // that of the door; nil: none
+	guards context.Context  // ends when the table guards the host no longer
 
 	mu   sync.Mutex // guards the gate's work
 	gate *admission.Gate
@@ -88,20 +90,24 @@ func Principal(n network.Network, p peer.ID) admission.Principal {
 	return who
 }
 
+// negotiation is the number of a stream's first writes that [Begin] covers.
+const negotiation = 2
+
 // paid is a stream that a peer has opened, and pays for.
 type paid struct {
 	network.Stream
-	by  *Stream
-	ctx context.Context // ends the payment
+	by     *Stream
+	ctx    context.Context // ends the payment
+	writes atomic.Int32
 }
 
-// Paid returns a stream that a peer has opened such that the peer pays for what is read from it, and for each write,
-// until ctx ends. So who asks for as much as it can gets no more than its share.
+// Paid returns a stream that a peer has opened such that the peer pays for what is read from it, and for each write
+// after the choice of its protocol, until ctx ends. So who asks for as much as it can gets no more than its share.
 func (t *Table) Paid(ctx context.Context, s network.Stream) network.Stream {
 	if _, ok := s.(*paid); ok {
 		return s
 	}
-	return &paid{s, t.Of(s.Conn()), ctx}
+	return &paid{Stream: s, by: t.Of(s.Conn()), ctx: ctx}
 }
 
 // Unpaid returns the stream below one of [Table.Paid], for a protocol that has prices of its own.
@@ -121,7 +127,9 @@ func (p *paid) Read(b []byte) (int, error) {
 
 // Write writes to the stream once the peer has paid for it.
 func (p *paid) Write(b []byte) (int, error) {
-	_ = p.by.PayLate(p.ctx, Open)
+	if p.writes.Add(1) > negotiation {
+		_ = p.by.PayLate(p.ctx, Open)
+	}
 	return p.Stream.Write(b)
 }
 

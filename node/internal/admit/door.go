@@ -9,6 +9,7 @@ import (
 	"errors"
 	"net"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -23,12 +24,13 @@ import (
 )
 
 // Door is a resource manager through which inbound connections come to a node's host. Their networks pay for the
-// dearest handshake before it begins, and their peers for each stream that they open and for its use. What the handshake did not cost
-// comes back once the connection is known: see [Table.Bill]. Each connection has a place, half-open ones too. When all
-// are taken, the longest unused one gives way to a network that has fewer, unless its peer is linked.
+// dearest handshake before it begins, and their peers for each stream that they open and for its use. What the handshake
+// did not cost comes back once the connection is known: see [Table.Bill]. Each connection has a place, half-open ones
+// too. When all are taken, the longest unused one gives way to a network that has fewer, unless its peer is linked.
 type Door struct {
 	network.ResourceManager
-	table  atomic.Pointer[Table] // of the host's node; nil: handshakes are free
+	table  atomic.Pointer[Table] // of the host's node; nil: all is free
+	hung   sync.Once             // the door has the host's streams
 	most   int                   // most places
 	places *admission.Slots      // of inbound connections
 	turns  *admission.Slots      // of handshakes: see [Door.Security]
@@ -52,17 +54,20 @@ func (t *Table) Guard(n network.Network) (end func()) {
 		return func() {}
 	}
 	t.host = n
+	guards, stop := context.WithCancel(context.Background())
+	t.guards = guards
 	d.table.Store(t)
-	ctx, stop := context.WithCancel(context.Background())
-	if s, ok := n.(interface{ StreamHandler() network.StreamHandler }); ok {
-		handle := s.StreamHandler()
-		n.SetStreamHandler(func(s network.Stream) {
-			if ctx.Err() == nil {
-				s = t.Paid(ctx, s)
-			}
-			handle(s)
-		})
-	}
+	d.hung.Do(func() {
+		if s, ok := n.(interface{ StreamHandler() network.StreamHandler }); ok {
+			handle := s.StreamHandler()
+			n.SetStreamHandler(func(s network.Stream) {
+				if t := d.table.Load(); t != nil {
+					s = t.Paid(t.guards, s)
+				}
+				handle(s)
+			})
+		}
+	})
 	return func() { d.table.CompareAndSwap(t, nil); stop() }
 }
 
