@@ -12,11 +12,12 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/venn-p2p/venn/node/internal/limits"
+	"github.com/venn-p2p/venn/node/internal/links"
 )
 
 // HolePunching is libp2p.EnableHolePunching for hosts of nodes. Of the addresses that the other end of a relayed
-// connection names, the host dials only as many as of a record, and only those by IP. libp2p alone dials all of them, and
-// all of the 500 that a peer may name by identify.
+// connection names for it, the host dials only as many as of a record, and only those by IP. It has forgotten then
+// what the peer named by identify, up to 500 addresses, but dials what identify brings between that and the dial.
 var HolePunching libp2p.Option = func(c *libp2p.Config) error {
 	return c.Apply(libp2p.EnableHolePunching(holepunch.WithAddrFilter(few{c})))
 }
@@ -26,9 +27,9 @@ type few struct{ of *libp2p.Config } // of has the host's peerstore once there i
 
 func (few) FilterLocal(_ peer.ID, own []ma.Multiaddr) []ma.Multiaddr { return own }
 
-// FilterRemote forgets what else the peer has named: libp2p dials all that it knows of the peer.
+// FilterRemote forgets what the peer has named by identify: libp2p dials all that it knows of the peer.
 func (f few) FilterRemote(p peer.ID, theirs []ma.Multiaddr) []ma.Multiaddr {
-	f.of.Peerstore.ClearAddrs(p)
+	links.Forget(f.of.Peerstore, p)
 	theirs = byIP(theirs)
 	return theirs[:min(len(theirs), limits.Limits{}.Defaulted().Addrs)]
 }

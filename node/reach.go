@@ -122,7 +122,7 @@ func (n *Node) dialFew(ctx context.Context, info peer.AddrInfo, e errand) error 
 		}
 	}
 	if !n.reached(info.ID) {
-		links.Forget(n.host, info.ID)
+		links.Forget(n.host.Peerstore(), info.ID)
 	}
 	return n.dial(ctx, info, e)
 }

@@ -47,10 +47,11 @@ func Forgive(h host.Host, p peer.ID) {
 	}
 }
 
-// Forget lets a host forget the addresses that a peer said by identify. Else a dial tries them, too, whatever they are.
-func Forget(h host.Host, p peer.ID) {
+// Forget lets a peerstore forget the addresses that a peer said by identify. Else a dial tries them, too, whatever they
+// are.
+func Forget(s peerstore.Peerstore, p peer.ID) {
 	for _, ttl := range []time.Duration{peerstore.ConnectedAddrTTL, peerstore.RecentlyConnectedAddrTTL} {
-		h.Peerstore().UpdateAddrs(p, ttl, 0)
+		s.UpdateAddrs(p, ttl, 0)
 	}
 }
 

@@ -11,9 +11,9 @@ import (
 // mostOfKind is the largest number of a peer's addresses of a kind that are dialled.
 const mostOfKind = 8
 
-// ByTCP ranks the addresses of a peer for a dial: by TCP, then by other transports, then by relays. Each kind waits .25 s
-// for the one before it. A kind has libp2p's order and delays, and is dialled at eight addresses at most: by identify a
-// peer names up to 500, which libp2p dials by itself to make a relayed connection direct.
+// ByTCP ranks the addresses of a peer for a dial: by TCP, then by other transports, then by relays. Each kind waits
+// .25 s for the one before it. A kind has libp2p's order and delays, and is dialled at eight addresses at most: by
+// identify a peer names up to 500. Dials that punch holes have no ranks, and no such bound.
 func ByTCP(addrs []ma.Multiaddr) (ranked []network.AddrDelay) {
 	var kinds [3][]ma.Multiaddr
 	for _, a := range addrs {
