@@ -4,8 +4,8 @@
 // Content is known by a hash (Sum), and its key in the network is the multihash. A request for content that is not in
 // the cache begins a fetch, which all requests for the same content share:
 //
-//  1. The key is advertised, as an intent: others that look for it find this mirror. Two mirrors, which all draw alike
-//     by the sum, tell at once who else has begun.
+//  1. The key is advertised, as an intent: others that look for it find this mirror. All mirrors draw the same two from
+//     the hash, which say at once who else has begun.
 //  2. Meanwhile the router names holders, which are asked which part they have. The first to answer are the nearest.
 //  3. Whole holders give ranges, up to four of them at once. When one falls silent, another brings the rest of its
 //     range. A mirror that is still fetching passes on what it has, and the rest as it comes. Of many that begin at

@@ -275,7 +275,7 @@ func (f *flight) fail(p *source, err error) {
 		if !behind && !errors.Is(err, errSilent) || !f.later(p) {
 			p.again = time.Now().Add(forEver)
 		}
-		if errors.Is(err, errSlow) { // it answers, and gives nothing: after two such waits it is asked no more
+		if errors.Is(err, errSlow) { // it answers, and has given nothing for long: the second time it is asked no more
 			f.m.blame(string(p.ID), maxBlame/2)
 		}
 		// other holders have as much, or too many have failed

@@ -165,6 +165,8 @@ func (m *Mirror) isBlamed(who string) bool {
 
 // blame adds to the blame of a peer or a content, which is 1 at least.
 func (m *Mirror) blame(who string, more int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	before, _ := m.blamed.Get(who)
 	m.blamed.Add(who, max(1, before+more))
 }
@@ -179,6 +181,7 @@ type look struct {
 	named int       // peers that are said to have the content, or to fetch it, and are asked
 	asked int       // peers whose answers are awaited
 	holds int       // of these, peers for whose answers the origin waits
+	first bool      // the origin has waited for a peer that is said to have the content, or to fetch it
 }
 
 // lookDue reports whether a look for holders may begin. f.pause must have passed since the last one ended, and each peer
@@ -238,7 +241,7 @@ func (f *flight) name(p peer.ID, said bool) {
 	s := f.known[i]
 	_, blamed := f.m.blamed.Get(string(p))
 	holds := !blamed
-	if holds && l.holds == 0 && l.named == 0 {
+	if holds && l.holds == 0 && !l.first {
 		l.until, _ = l.ctx.Deadline()
 	}
 	if holds {
@@ -246,7 +249,7 @@ func (f *flight) name(p peer.ID, said bool) {
 	}
 	if l.asked++; said {
 		s.in = l
-		l.named++
+		l.named, l.first = l.named+1, l.first || holds
 	}
 	f.under.Go(func() { f.meet(l, s, holds) })
 }
@@ -272,7 +275,8 @@ func (m *Mirror) asks(p peer.ID, s Sum) []peer.ID {
 }
 
 // meet asks a peer. One that has the content or fetches it becomes a source. holds is set if the origin waits for it. One
-// that brings nothing, later than peers are looked up, is blamed, little, if no other peer is a source.
+// that brings nothing, later than peers are looked up, is blamed, little, if no other peer is a source: far peers, which
+// answer late, are not waited for the next time.
 func (f *flight) meet(l *look, p *source, holds bool) {
 	begun := time.Now()
 	var asked time.Time

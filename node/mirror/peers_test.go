@@ -314,8 +314,8 @@ func TestAnswerAfterRefusal(t *testing.T) {
 	get(t, p.url+blobs+digest).is(t, content)
 }
 
-// TestSilenceIsAwaitedOnce: a mirror that never answers, or answers late that it has nothing, delays the first fetch and
-// no other. The look goes on meanwhile, so that it is heard if it answers.
+// TestSilenceIsAwaitedOnce: a mirror that never answers, or answers late that it has nothing, delays the first fetch
+// and no other. The look goes on meanwhile, so that it is heard if it answers.
 func TestSilenceIsAwaitedOnce(t *testing.T) {
 	t.Parallel()
 	const silent, fetches = time.Second, 5
