@@ -178,10 +178,15 @@ var dear = func() (d struct{ from, key, signature []byte }) {
 	return d
 }()
 
+// services has a host serve all that libp2p can, as a public one does.
+var services = []libp2p.Option{
+	libp2p.ForceReachabilityPublic(), libp2p.EnableNATService(), libp2p.EnableAutoNATv2(), libp2p.EnableRelayService(),
+}
+
 // TestEveryProtocolIsAbused: what strangers do in TestStrangersLeaveHalf covers every protocol that the host of a node
 // serves, with all that libp2p serves by itself for its options.
 func TestEveryProtocolIsAbused(t *testing.T) {
-	h := hostOf(t, Guarded, libp2p.ForceReachabilityPublic(), libp2p.EnableNATService(), libp2p.EnableAutoNATv2(), libp2p.EnableRelayService(), HolePunching,
+	h := hostOf(t, Guarded, libp2p.ChainOptions(services...), HolePunching,
 		libp2p.AddrsFactory(func([]ma.Multiaddr) []ma.Multiaddr { return []ma.Multiaddr{ma.StringCast("/ip4/8.8.8.8/tcp/1")} }))
 	nodeOn(t, h, WithJoins())
 	for _, later := range []protocol.ID{circuit.ProtoIDv2Hop, holepunch.Protocol} {
@@ -261,7 +266,7 @@ func strangersShare(t *testing.T, k int, work float64) (stranger, link float64) 
 	if work != 1 {
 		guard = libp2p.FallbackDefaults // libp2p's limits, for those who come first
 	}
-	n := nodeOn(t, hostOf(t, guard, libp2p.DisableRelay(), at), WithJoins(), WithLimits(limits.Limits{Work: work}))
+	n := nodeOn(t, hostOf(t, guard, libp2p.ChainOptions(services...), libp2p.DisableRelay(), at), WithJoins(), WithLimits(limits.Limits{Work: work}))
 	keys := keysOf("held", 20)
 	add(t, n, keys...)
 	friend, honest := newNode(t), hostIn(t, 200)
@@ -288,6 +293,7 @@ func strangersShare(t *testing.T, k int, work float64) (stranger, link float64) 
 				took[0][i] = time.Since(began)
 			})
 			asking.Go(func() {
+				defer func() { took[1][i] = time.Since(began) }()
 				r, err := friend.Query(t.Context(), key, QueryOptions{Timeout: 2 * time.Second})
 				if err != nil {
 					return
@@ -295,7 +301,6 @@ func strangersShare(t *testing.T, k int, work float64) (stranger, link float64) 
 				if s, err := r.Stats(); err == nil && s.Found == 1 {
 					found.Add(1)
 				}
-				took[1][i] = time.Since(began)
 			})
 			pause(t.Context(), 100*time.Millisecond)
 		}

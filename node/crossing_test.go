@@ -215,8 +215,8 @@ func next(c *config) error {
 	return nil
 }
 
-// spoken is a host that counts the streams that it opens, by protocol. One that it fails to open counts if
-// it asked for one protocol alone.
+// spoken is a host that counts the streams that it opens, by protocol. An attempt that fails counts if it named one
+// protocol.
 type spoken struct {
 	host.Host
 	mu sync.Mutex

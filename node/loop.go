@@ -349,7 +349,7 @@ func (l *loop) request(r any) {
 	}
 }
 
-// expect notes that a stream waits for the core's answer.
+// expect notes that a stream waits for the core's answer, and returns the number of its request.
 func (l *loop) expect(r reply) uint64 {
 	l.lastReq++
 	l.replies[l.lastReq] = r

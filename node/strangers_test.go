@@ -309,8 +309,8 @@ func TestQuickRestarts(t *testing.T) {
 	}
 }
 
-// TestUnrecordedIsNoFailure: a peer that cannot be asked for want of its record is not suspected. One that is dialled in
-// vain is.
+// TestUnrecordedIsNoFailure: a peer that cannot be asked for want of its record is not suspected. One that is dialled
+// in vain is.
 func TestUnrecordedIsNoFailure(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)

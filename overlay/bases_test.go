@@ -12,15 +12,15 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// TestBasesFail lets peers with similar collections learn each other's summaries, while holders have dropped the named
-// bases, never use them, or spoil what they code. All honest peers still learn all parts of all summaries. If a tenth
+// TestBasesFail lets peers with similar collections learn each other's summaries, while asks name no base, or holders
+// spoil what they code. All honest peers still learn all parts of all summaries. If a tenth
 // of the bases are dropped, bytes are at most 1.2 times as many.
 func TestBasesFail(t *testing.T) {
 	const peers = 16
 	usual, soon := learned(t, peers, 0, 0)
 	for _, c := range []struct {
 		name    string
-		dropped float64 // share of asks that name a base which the holder lacks
+		dropped float64 // share of asks whose base is taken out on the way
 		liars   int     // peers that spoil each relative run
 		bytes   float64 // most bytes sent, relative to a network without failures
 	}{

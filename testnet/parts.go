@@ -67,7 +67,7 @@ type partState struct {
 	Start  uint64          `json:"start"` // drawn when the part started: another number means another process
 	Step   step            `json:"phase"`
 	Ended  string          `json:"ended,omitempty"`  // why the part ended before its end
-	Report json.RawMessage `json:"report,omitempty"` // a partial, from the step reported on
+	Report json.RawMessage `json:"report,omitempty"` // report of the part, from the step `reported` on
 }
 
 // parts exchanges the progress of this part with all others. A nil pointer stands for a run without other parts: it

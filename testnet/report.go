@@ -92,7 +92,7 @@ type FindAll struct {
 	Recall  *float64 `json:"recall"`
 }
 
-// Latency is in milliseconds; nil where there were no queries.
+// Latency has percentiles of the latency of queries, in milliseconds; nil where there were no queries.
 type Latency struct {
 	P50 *float64 `json:"p50"`
 	P99 *float64 `json:"p99"`

@@ -410,8 +410,8 @@ func (t *Links[P]) Stale(now time.Duration) (out []P) {
 	return out
 }
 
-// least returns the peer whose own connection gives way first, and whether it may go: those that may, then the least
-// worthy, of equals the longest unused.
+// least returns the own connection that gives way first, and whether it may go now. One that may goes before one that may
+// not; then the least worthy, then the longest unused. Without own connections it returns the zero P.
 func (t *Links[P]) least(now time.Duration) (best P, may bool) {
 	for q, c := range t.peers {
 		if !t.own(q) || may && !c.mayGo(now) {

@@ -12,8 +12,8 @@ type LinkLost struct{ Peer wire.PeerID }
 // For returns the core, which passes on an event.LinkClosed and decides whether to seek the peer.
 func (LinkLost) For() event.Machines { return event.Core }
 
-// Seek asks the driver to check whether a peer whose link was lost can still be reached. If no connection can be made, the
-// driver answers with event.Unreachable. Otherwise it does not answer.
+// Seek asks the driver to check whether a peer whose link was lost can still be reached. If no connection can be made,
+// the driver answers with event.Unreachable. Otherwise it does not answer.
 type Seek struct{ Record wire.Record }
 
 // fewLinks is the number of links up to which a peer looks for any peer whose link it lost. With more, most links end

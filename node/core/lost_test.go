@@ -9,8 +9,8 @@ import (
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
-// TestLinkLost: a peer that has few links looks for one that it lost, unless it ended the link itself. It does not look for
-// one that others say is gone.
+// TestLinkLost: a peer that has few links looks for one that it lost, unless it ended the link itself. It does not
+// look for one that others say is gone.
 func TestLinkLost(t *testing.T) {
 	for name, c := range map[string]struct {
 		end   event.Input

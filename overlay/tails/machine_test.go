@@ -283,8 +283,8 @@ func fps(first, n int) (out []summary.Fingerprint) {
 	return out
 }
 
-// TestTailsTravel sends changes along a line of five peers, some messages being lost. Keys come and go, and come again: all
-// know in the end what there is, and what is no more.
+// TestTailsTravel sends changes along a line of five peers, some messages being lost. Keys come and go, and come
+// again: all know in the end what there is, and what is no more.
 func TestTailsTravel(t *testing.T) {
 	for seed := range uint64(4) {
 		n := newNet(t, "a b c d e")

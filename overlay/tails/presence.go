@@ -35,8 +35,8 @@ func (m *Machine) unreachable(p wire.PeerID) {
 	}
 }
 
-// hear notes that a link cannot reach an origin. If we are linked with it, we know better. Otherwise searches ask it last.
-// The word may be a lie, so it goes no further.
+// hear notes that a link cannot reach an origin. If we are linked with it, we know better. Otherwise searches ask it
+// last. The word may be a lie, so it goes no further.
 func (m *Machine) hear(l *link, o *origin) {
 	pos := l.known[o.tag]
 	pos.gone = max(m.now, 1)

@@ -117,8 +117,9 @@ func (s *street) want(now time.Duration, did, neighbours string) {
 	}
 }
 
-// TestSlots: random neighbours, two a second, fill all slots until the samples are in. Then the slots by overlap and for
-// a short round trip go to the best, by taking over those that stood in. Who is like us is audited ever more rarely.
+// TestSlots: random neighbours, two a second, fill all slots until the samples are in. Then the slots by overlap and
+// for a short round trip go to the best, by taking over those that stood in. Who is like us is audited ever more
+// rarely.
 func TestSlots(t *testing.T) {
 	s := newStreet(t, Config{Overlap: 1, Near: 1, Random: 1, MaxLinks: 4})
 	s.meet(0, 90, "alike")
@@ -150,8 +151,8 @@ func TestBestFirst(t *testing.T) {
 	s.want(region.Settled+agenda.Beat, "dials 50, dials 30, audits 70, audits 90", "30 overlap, 50 overlap, 70 overlap, 90 overlap")
 }
 
-// TestChoiceWaits: neighbours by overlap wait until samples are in: 4 s after the start and the last news, or 20 s after
-// the start. While the range may change there are none.
+// TestChoiceWaits: neighbours by overlap wait until samples are in: 4 s after the start and the last news, or 20 s
+// after the start. While the range may change there are none.
 func TestChoiceWaits(t *testing.T) {
 	const news = 3 * time.Second
 	for name, c := range map[string]struct {
@@ -179,8 +180,8 @@ func TestChoiceWaits(t *testing.T) {
 	}
 }
 
-// TestSwap: a neighbour by overlap that has been one for 10 s gives way to a peer that clearly holds more. In a range it
-// stays for ten minutes. A swap that came too soon is looked for a minute later.
+// TestSwap: a neighbour by overlap that has been one for 10 s gives way to a peer that clearly holds more. In a range
+// it stays for ten minutes. A swap that came too soon is looked for a minute later.
 func TestSwap(t *testing.T) {
 	for name, c := range map[string]struct {
 		cfg      Config
@@ -211,7 +212,8 @@ func TestSwap(t *testing.T) {
 	}
 }
 
-// TestRefutedGoes: a neighbour by overlap whose claims are refuted goes at once, and may have a random slot a minute later.
+// TestRefutedGoes: a neighbour by overlap whose claims are refuted goes at once, and may have a random slot a minute
+// later.
 func TestRefutedGoes(t *testing.T) {
 	s := newStreet(t, Config{Overlap: 1, Random: 1, MaxLinks: 3})
 	s.meet(0, 90, "liar")

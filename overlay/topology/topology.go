@@ -202,7 +202,8 @@ func (t *Topology) Renewed(index int) {
 	}
 }
 
-// Refuted notes that a peer's claims were shown to be false. The next choice drops the peer as a neighbour by overlap.
+// Refuted notes that some peer's claims were shown to be false; the directory knows whose. The next choice drops it as a
+// neighbour by overlap.
 func (t *Topology) Refuted(now time.Duration) { t.due.By(dueSwap, now) }
 
 // Estimated notes that estimates of overlap have changed.

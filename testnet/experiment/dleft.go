@@ -101,7 +101,7 @@ func (s *session) fluidLimits() {
 // churned is the result of one trial of section 5.1.
 type churned struct {
 	tails     []float64 // fraction of buckets with at least i items
-	positives float64   // part of 10,000 random items taken for members
+	positives float64   // share of 10,000 random items that the filter takes for members
 	moves     int       // buckets that would have overflowed
 	failed    bool
 }

@@ -40,7 +40,7 @@ type Plan struct {
 	least  time.Duration // least latency
 	raised int           // number of latencies of a matrix that are below the least
 
-	sorted  func() []uint32 // numbers of the keys, in the keys' order
+	sorted  func() []uint32 // indexes of the keys, sorted by key
 	extra   [][]byte        // end of Keys: keys that nobody holds at the start
 	further int             // number of extra keys that no change of the plan adds
 	peers   [][]sim.Session // when each peer is online

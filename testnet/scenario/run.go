@@ -72,7 +72,7 @@ var figures = []Figure{
 // RecallOf returns the name of the figure for the recall in a window.
 func RecallOf(window string) string { return "recall_" + window }
 
-// Figures returns the figures that a run of the scenario has.
+// Figures returns the names and units of the figures of a run of the scenario.
 func (s *Scenario) Figures() []Figure {
 	out := slices.Clone(figures)
 	for _, w := range slices.Sorted(maps.Keys(s.Windows)) {

@@ -218,7 +218,7 @@ func readConfig(path string) (Config, error) {
 	if err != nil {
 		return c, err
 	}
-	var file map[string]any
+	var file map[string]any // for errors: the library's words for a wrong type are those of Go
 	if _, err := toml.Decode(string(b), &file); err != nil {
 		var p toml.ParseError
 		if errors.As(err, &p) {
@@ -228,7 +228,7 @@ func readConfig(path string) (Config, error) {
 	}
 	meta, err := toml.Decode(string(b), &c)
 	if err != nil {
-		return c, fmt.Errorf("%s: %w", path, cmp.Or(c.mistyped(file), err))
+		return c, fmt.Errorf("%s: %w", path, cmp.Or(c.mistyped(file), fmt.Errorf("%w: %w", ErrConfig, err)))
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
 		return c, fmt.Errorf("%w: %s: unknown key %s; %s", ErrConfig, path, unknown[0], known(unknown[0].String()))

@@ -17,7 +17,7 @@ const (
 )
 
 const (
-	// Most bits of an array in the exact code; it is about ten times slower than rANS, but has no states to store
+	// Most bits of an array in the exact code, which takes ten times as long as rANS, but has no states to store
 	exactMax = 1 << 14
 	// With more bits and few ones, the Rice code takes the place of the exact code
 	riceFrom  = 1 << 10
