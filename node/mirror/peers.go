@@ -163,10 +163,9 @@ func (m *Mirror) isBlamed(who string) bool {
 	return much >= maxBlame
 }
 
-// blame adds to the blame of a peer or a content, which is 1 at least.
+// blame adds to the blame of a peer or a content, which is 1 at least. Of two flights at once one may go uncounted: a lock
+// of the mirror is not to be taken under that of a flight.
 func (m *Mirror) blame(who string, more int) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	before, _ := m.blamed.Get(who)
 	m.blamed.Add(who, max(1, before+more))
 }
