@@ -285,7 +285,7 @@ func (t *Links[P]) instead(newcomer admission.Principal, own, granted bool, now 
 	if q, ok := t.yielding(newcomer, now); ok {
 		return Evicted[P]{q, false}, true
 	}
-	if !idle && !granted {
+	if !idle && !granted || t.peers[least] == nil { // without own connections, none gives way
 		return Evicted[P]{}, false
 	}
 	return Evicted[P]{least, t.peers[least].made}, true
