@@ -6,11 +6,13 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/overlaylab"
 	"github.com/venn-p2p/venn/overlay/wire"
+	"github.com/venn-p2p/venn/routing/match"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -173,5 +175,64 @@ func TestFetchedOfForgottenOrigin(t *testing.T) {
 		if n := s.Faults[event.FaultUnasked]; n != want {
 			t.Errorf("by transport %v: %d reports, want %d", way, n, want)
 		}
+	}
+}
+
+// TestBoastingLink: of four links one says that it knows a million peers. A directory of all 20 origins stays complete.
+func TestBoastingLink(t *testing.T) {
+	const known = 20
+	incomplete := func(l exchange.Limits) bool {
+		s := scene(t, known, 1000, overlay.Config{Limits: overlay.Limits{Exchange: l}})
+		s.Link(0, "honest 2")
+		s.Link(0, "honest 3")
+		for _, p := range []wire.PeerID{"honest 2", "honest 3", overlaylab.Honest} {
+			s.Step(0, claim(p, s.Items(nil)))
+		}
+		for now := overlaylab.Tick; now < time.Minute; now += overlaylab.Tick {
+			s.Step(now, event.Tick{})
+		}
+		s.Step(time.Minute, event.HelloReceived{Peer: overlaylab.Liar, Hello: wire.Hello{Up: overlaylab.Fast, Down: overlaylab.Fast, Session: 1, Origins: 1 << 20}})
+		return s.Overlay.Incomplete()
+	}
+	if incomplete(exchange.Limits{}) {
+		t.Error("one link's boast makes the directory incomplete")
+	}
+	if !incomplete(exchange.Limits{Boasters: math.MaxInt}) {
+		t.Error("nothing is gained by a boast that is heard")
+	}
+}
+
+// TestClaimsOfKeys: a peer's summary has all keys of the searcher, and it holds none of those that an audit asks for.
+// After two queries in vain it is passed over.
+func TestClaimsOfKeys(t *testing.T) {
+	asked := func(l directory.Limits) int {
+		s := scene(t, 1, 1000, overlay.Config{Limits: overlay.Limits{Directory: l}})
+		fps := overlaylab.Fingerprints(1000, 0, 0)
+		own := overlaylab.NewOrigin("self", fps, summary.Header{})
+		s.Step(0, event.Published{Envelope: own.Envelope, Record: own.Record, Stream: own.Stream})
+		s.Step(0, claim(overlaylab.Honest, s.Items(nil)))
+		now := time.Duration(0)
+		for ; now < time.Minute; now += overlaylab.Tick {
+			s.Step(now, event.Tick{})
+		}
+		claimant := s.Origins[0].ID
+		for n := 1; n <= 100; n++ {
+			for _, e := range s.Overlay.Step(now, event.Outcome{Peer: claimant, Misses: 1}) {
+				if a, ok := e.(event.Audit); ok && a.Of.Peer == claimant {
+					s.Step(now, event.Outcome{Peer: claimant, Misses: 20})
+				}
+			}
+			c := s.Overlay.Candidates(nil, fps[0])
+			if len(c) != 1 {
+				t.Fatalf("%d peers match", len(c))
+			}
+			if match.Trust(c[0].Hits, c[0].Misses) < match.MinTrust {
+				return n
+			}
+		}
+		return 100
+	}
+	if n, loose := asked(directory.Limits{}), asked(directory.Limits{Answers: 1}); n > 2 || loose <= 2 {
+		t.Errorf("passed over after %d queries, and after %d if one answer counts", n, loose)
 	}
 }

@@ -2,12 +2,13 @@ package threats
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/overlaylab"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -22,34 +23,65 @@ const (
 	origins = 120 // origins that the honest link offers
 )
 
-// hostileAttacks are attacks by one linked peer. The first of them combines many misdeeds.
-var hostileAttacks = []attack{
-	{
-		name: "one hostile link does all of this beside an honest one", measured: "time until 120 origins are learned whole, in that without it", target: atMost(2),
-		defence: "all those of a link", run: hostileLink,
-	},
-	{
-		name: "one link boasts of a million peers", measured: "1 if all searches for all holders are handed on", target: atMost(0),
-		defence: "the third of the links that says most is not heard",
-		run:     limited(boasts, overlay.Config{Limits: overlay.Limits{Exchange: exchange.Limits{Boasters: unbounded}}}),
-	},
+// boasters returns the number of slots for overlap whose neighbours hold none of the keys that they claim.
+func boasters(defended bool) (float64, error) {
+	const honests, boasters = 20, 20
+	configs := make([]overlay.Config, honests+boasters)
+	for i := range configs {
+		configs[i] = overlay.Config{Up: fast, Down: fast}
+		if !defended {
+			configs[i].Limits.Directory = directory.Limits{Answers: 1}
+		}
+	}
+	net, err := overlaylab.New(configs, 1)
+	if err != nil {
+		return 0, err
+	}
+	net.Unchecked = true
+	rng := rand.New(rand.NewPCG(1, 1))
+	for i, p := range net.Peers {
+		fps := overlaylab.Fingerprints(1000, 300, uint64(i))
+		if p.Boaster = i >= honests; p.Boaster {
+			fps = overlaylab.Fingerprints(1000, 300, 0)
+		}
+		net.Publish(i, fps)
+		for range min(i, 2) {
+			net.Connect(i, rng.IntN(i))
+		}
+	}
+	net.Run(5 * time.Minute)
+	slots := 0
+	for _, nb := range net.Peers[0].Overlay.Neighbours() {
+		if nb.Kind == overlay.Similar && nb.Peer >= net.Peers[honests].ID {
+			slots++
+		}
+	}
+	return float64(slots), nil
 }
 
 // hostileLink returns the time to learn all that an honest link offers beside a link that lies, over the time beside
 // a silent one.
-func hostileLink(defended bool) float64 {
-	quiet := timeToLearn(false, overlay.Config{})
+func hostileLink(defended bool) (float64, error) {
 	var loose core.Config
-	venn.Loosen(&loose)
-	attacked := timeToLearn(true, unless(defended, loose.Overlay))
-	return attacked.Seconds() / quiet.Seconds()
+	if !defended {
+		venn.Loosen(&loose)
+	}
+	quiet, err := timeToLearn(false, overlay.Config{})
+	if err != nil {
+		return 0, err
+	}
+	attacked, err := timeToLearn(true, loose.Overlay)
+	return attacked.Seconds() / quiet.Seconds(), err
 }
 
 // timeToLearn returns the time from an honest link's offer of all origins until all their parts are held, ten
 // minutes at most.
-func timeToLearn(attacked bool, cfg overlay.Config) time.Duration {
+func timeToLearn(attacked bool, cfg overlay.Config) (time.Duration, error) {
 	const offered, most = 20 * time.Second, 10 * time.Minute
-	s := must(overlaylab.NewScene(origins, 4000, cfg))
+	s, err := overlaylab.NewScene(origins, 4000, cfg)
+	if err != nil {
+		return 0, err
+	}
 	for now := tick; now < most; now += tick {
 		if attacked && now%(2*time.Second) == 0 {
 			lie(s, now)
@@ -59,10 +91,10 @@ func timeToLearn(attacked bool, cfg overlay.Config) time.Duration {
 		}
 		s.Step(now, event.Tick{})
 		if learned(s) {
-			return now - offered
+			return now - offered, nil
 		}
 	}
-	return most - offered
+	return most - offered, nil
 }
 
 // learned reports whether all parts of all origins are held.
@@ -96,25 +128,4 @@ func lie(s *overlaylab.Scene, now time.Duration) {
 		junk.Run.Parts = [][]byte{{1, 2, 3}}
 		s.Step(now, junk)
 	}
-}
-
-// boasts measures whether a complete directory, of 20 origins, counts as incomplete beside a liar's link among four: 1
-// or 0.
-func boasts(cfg overlay.Config) float64 {
-	const known = 20
-	s := must(overlaylab.NewScene(known, 1000, cfg))
-	for _, p := range []wire.PeerID{"honest 2", "honest 3", honest} {
-		if p != honest {
-			s.Link(0, p)
-		}
-		s.Step(0, event.CatalogueReceived{From: p, Items: s.Items(nil), Bytes: 20 * known})
-	}
-	for now := tick; now < time.Minute; now += tick {
-		s.Step(now, event.Tick{})
-	}
-	s.Step(time.Minute, event.HelloReceived{Peer: liar, Hello: wire.Hello{Up: fast, Down: fast, Session: 1, Origins: 1 << 20}})
-	if s.Overlay.Incomplete() {
-		return 1
-	}
-	return 0
 }
