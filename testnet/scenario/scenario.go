@@ -1,13 +1,11 @@
 package scenario
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -239,76 +237,48 @@ func parse(built bool, path, text string) (*Scenario, error) {
 			s.sweeps = append(s.sweeps, setting)
 		}
 	}
-	faults = append(faults, s.defaulted()...)
+	faults = append(faults, s.defaults()...)
 	if faults = append(faults, s.check()...); len(faults) > 0 {
 		return nil, errors.Join(faults...)
 	}
 	return s, nil
 }
 
-// defaulted fills in the defaults. It returns a fault for each key that the file sets to zero and that now has its
-// default: the file would do something else than it says.
-func (s *Scenario) defaulted() (faults []error) {
-	table := map[string]any{}
-	_, _ = toml.Decode(s.Text(), &table) // no error: parse has decoded it
-	keys, values := zeros(table, reflect.ValueOf(s).Elem(), "")
-	s.defaults()
-	for i, v := range values {
-		if !v.IsZero() {
-			faults = append(faults, s.source.fault(keys[i], "zero stands for the default, %v: leave the key out, or give it another value", v))
-		}
+// or puts a default in place of a value that is zero. It adds a fault if the file says zero: the file would do something
+// else than it says.
+func or[T comparable](s *Scenario, faults *[]error, key string, value *T, instead T) {
+	var zero T
+	if *value != zero || instead == zero {
+		return
 	}
-	return faults
+	if _, said := s.source.find(key); said {
+		*faults = append(*faults, s.source.fault(key, "zero stands for the default, %v: leave the key out, or give it another value", instead))
+	}
+	*value = instead
 }
 
-// zeros returns the keys of a table whose values in the struct v are zero, with prefix before each, and these values.
-func zeros(table map[string]any, v reflect.Value, prefix string) (keys []string, values []reflect.Value) {
-	below := func(table map[string]any, v reflect.Value, prefix string) {
-		k, z := zeros(table, v, prefix)
-		keys, values = append(keys, k...), append(values, z...)
-	}
-	for i := range v.NumField() {
-		field, key := v.Field(i), v.Type().Field(i).Tag.Get("toml")
-		in, said := table[key]
-		switch in := in.(type) {
-		case map[string]any:
-			if field.Kind() == reflect.Struct {
-				below(in, field, prefix+key+".")
-			}
-		case []map[string]any:
-			for n, one := range in {
-				below(one, field.Index(n), fmt.Sprintf("%s%s.%d.", prefix, key, n))
-			}
-		default:
-			if said && field.IsZero() {
-				keys, values = append(keys, prefix+key), append(values, field)
-			}
-		}
-	}
-	return keys, values
-}
-
-// defaults fills in the defaults. It makes an event of Killed, and lines of Strong.
-func (s *Scenario) defaults() {
+// defaults fills in the defaults, and returns a fault for each key that says zero in place of one. It makes an event of
+// Killed, and lines of Strong.
+func (s *Scenario) defaults() (faults []error) {
 	if len(s.Strategies) == 0 {
 		s.Strategies = []string{"venn"}
 	}
-	s.Trials = cmp.Or(s.Trials, 5)
-	s.Warmup = cmp.Or(s.Warmup, Duration(time.Minute))
-	s.Asking = cmp.Or(s.Asking, Duration(time.Minute))
-	s.Rows = cmp.Or(s.Rows, Figures)
-	s.Patience = cmp.Or(s.Patience, Duration(10*time.Second))
+	or(s, &faults, "trials", &s.Trials, 5)
+	or(s, &faults, "warmup", &s.Warmup, Duration(time.Minute))
+	or(s, &faults, "asking", &s.Asking, Duration(time.Minute))
+	or(s, &faults, "rows", &s.Rows, Figures)
+	or(s, &faults, "patience", &s.Patience, Duration(10*time.Second))
 	c := &s.Collections
-	c.Data = cmp.Or(c.Data, Clusters)
+	or(s, &faults, "collections.data", &c.Data, Clusters)
 	if c.Data == Clusters {
-		s.Peers = cmp.Or(s.Peers, 100)
+		or(s, &faults, "peers", &s.Peers, 100)
 	}
-	c.Keys = cmp.Or(c.Keys, 200)
-	c.Size = cmp.Or(c.Size, 50)
-	c.Outside = cmp.Or(c.Outside, 0.1)
-	c.Zipf = cmp.Or(c.Zipf, holdings.ZipfExponent)
-	c.Copies = cmp.Or(c.Copies, 5)
-	c.Chunk = cmp.Or(c.Chunk, 1<<20)
+	or(s, &faults, "collections.keys", &c.Keys, 200)
+	or(s, &faults, "collections.size", &c.Size, 50)
+	or(s, &faults, "collections.outside", &c.Outside, 0.1)
+	or(s, &faults, "collections.zipf", &c.Zipf, holdings.ZipfExponent)
+	or(s, &faults, "collections.copies", &c.Copies, 5)
+	or(s, &faults, "collections.chunk", &c.Chunk, 1<<20)
 	if len(s.Lines) == 0 && s.Strong > 0 {
 		s.Lines = []Line{{Name: strong, Share: s.Strong, Up: 100_000_000, Down: 100_000_000}, {Name: "weak", Share: 1 - s.Strong, Up: 1_000_000, Down: 1_000_000}}
 	}
@@ -316,41 +286,43 @@ func (s *Scenario) defaults() {
 		s.Lines = []Line{{Name: "10mbit", Up: 10_000_000, Down: 10_000_000}}
 	}
 	for i := range s.Lines {
-		s.Lines[i].Share = cmp.Or(s.Lines[i].Share, 1)
-		s.Lines[i].Name = cmp.Or(s.Lines[i].Name, fmt.Sprint(i))
+		or(s, &faults, fmt.Sprintf("lines.%d.share", i), &s.Lines[i].Share, 1)
+		or(s, &faults, fmt.Sprintf("lines.%d.name", i), &s.Lines[i].Name, fmt.Sprint(i))
 	}
 	if s.Latency.Matrix == "" {
-		s.Latency.Least = cmp.Or(s.Latency.Least, Duration(10*time.Millisecond))
+		or(s, &faults, "latency.least", &s.Latency.Least, Duration(10*time.Millisecond))
 	}
-	s.Latency.Most = cmp.Or(s.Latency.Most, max(s.Latency.Least, Duration(100*time.Millisecond)))
+	or(s, &faults, "latency.most", &s.Latency.Most, max(s.Latency.Least, Duration(100*time.Millisecond)))
 	for i := range s.Latency.Region {
-		s.Latency.Region[i].Share = cmp.Or(s.Latency.Region[i].Share, 1)
+		or(s, &faults, fmt.Sprintf("latency.region.%d.share", i), &s.Latency.Region[i].Share, 1)
 	}
-	s.Links.Kind = cmp.Or(s.Links.Kind, "random")
+	or(s, &faults, "links.kind", &s.Links.Kind, "random")
+	degree := 8
 	if s.Links.Kind == string(sim.Star) {
-		s.Links.Degree = cmp.Or(s.Links.Degree, 1)
+		degree = 1
 	}
-	s.Links.Degree = cmp.Or(s.Links.Degree, 8)
-	s.Queries.Rule = cmp.Or(s.Queries.Rule, holdings.Interest)
-	s.Queries.Number = cmp.Or(s.Queries.Number, 500)
-	s.Queries.Zipf = cmp.Or(s.Queries.Zipf, holdings.ZipfExponent)
-	s.Sessions.Shape = cmp.Or(s.Sessions.Shape, 0.5)
-	s.Sessions.Away = cmp.Or(s.Sessions.Away, s.Sessions.Median/10)
+	or(s, &faults, "links.degree", &s.Links.Degree, degree)
+	or(s, &faults, "queries.rule", &s.Queries.Rule, holdings.Interest)
+	or(s, &faults, "queries.number", &s.Queries.Number, 500)
+	or(s, &faults, "queries.zipf", &s.Queries.Zipf, holdings.ZipfExponent)
+	or(s, &faults, "sessions.shape", &s.Sessions.Shape, 0.5)
+	or(s, &faults, "sessions.away", &s.Sessions.Away, s.Sessions.Median/10)
+	for i := range s.Events {
+		if e := &s.Events[i]; e.Kind == Partition {
+			or(s, &faults, fmt.Sprintf("events.%d.parts", i), &e.Parts, 2)
+		}
+	}
 	if s.Killed > 0 {
 		at := s.Warmup / 2
 		i := slices.IndexFunc(append(s.Events, Event{At: at + 1}), func(e Event) bool { return e.At > at })
 		s.Events = slices.Insert(s.Events, i, Event{At: at, Kind: Kill, Share: s.Killed})
 	}
-	for i := range s.Events {
-		if e := &s.Events[i]; e.Kind == Partition {
-			e.Parts = cmp.Or(e.Parts, 2)
-		}
-	}
 	for i := range s.Adversaries {
 		if a := &s.Adversaries[i]; a.invents() {
-			a.Identities = cmp.Or(a.Identities, ghosts*a.Number)
+			or(s, &faults, fmt.Sprintf("adversaries.%d.identities", i), &a.Identities, ghosts*a.Number)
 		}
 	}
+	return faults
 }
 
 // strong is the class of lines of strong peers.
