@@ -2,6 +2,7 @@ package overlay_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -234,5 +235,46 @@ func TestClaimsOfKeys(t *testing.T) {
 	}
 	if n, loose := asked(directory.Limits{}), asked(directory.Limits{Answers: 1}); n > 2 || loose <= 2 {
 		t.Errorf("passed over after %d queries, and after %d if one answer counts", n, loose)
+	}
+}
+
+// TestHalfBoast: half of the network claims the keys of one peer, and holds none. After five minutes none of them has one
+// of the peer's slots for overlap: those neighbours are audited.
+func TestHalfBoast(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
+	const honests, boasters = 20, 20
+	slots := func(l directory.Limits) (n int) {
+		configs := make([]overlay.Config, honests+boasters)
+		for i := range configs {
+			configs[i] = overlay.Config{Up: overlaylab.Fast, Down: overlaylab.Fast, Limits: overlay.Limits{Directory: l}}
+		}
+		net, err := overlaylab.New(configs, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		net.Unchecked = true
+		rng := rand.New(rand.NewPCG(1, 1))
+		for i, p := range net.Peers {
+			fps := overlaylab.Fingerprints(1000, 300, uint64(i))
+			if p.Boaster = i >= honests; p.Boaster {
+				fps = overlaylab.Fingerprints(1000, 300, 0)
+			}
+			net.Publish(i, fps)
+			for range min(i, 2) {
+				net.Connect(i, rng.IntN(i))
+			}
+		}
+		net.Run(5 * time.Minute)
+		for _, nb := range net.Peers[0].Overlay.Neighbours() {
+			if nb.Kind == overlay.Similar && nb.Peer >= net.Peers[honests].ID {
+				n++
+			}
+		}
+		return n
+	}
+	if n, loose := slots(directory.Limits{}), slots(directory.Limits{Answers: 1}); n > 0 || loose == 0 {
+		t.Errorf("boasters have %d slots, and %d if one answer counts", n, loose)
 	}
 }

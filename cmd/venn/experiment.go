@@ -17,6 +17,7 @@ import (
 	"github.com/venn-p2p/venn/testnet/results/report"
 	"github.com/venn-p2p/venn/testnet/scenario"
 	"github.com/venn-p2p/venn/testnet/strategies"
+	ours "github.com/venn-p2p/venn/testnet/strategy/venn"
 )
 
 func experimentCommand() *cli.Command {
@@ -87,17 +88,35 @@ func experiments() ([]experiment.Info, error) {
 	return append(list, experiment.Info{Name: results.Scenarios, Title: "what networks go through, one a question: partitions, crowds, liars; checks the answers", Paper: "none"}, threatsInfo), nil
 }
 
-// runExperiments runs the named scenarios, the threats, or package experiment's: one on collections runs alone.
+// threatsInfo names all scenarios that run venn with its defences and without.
+var threatsInfo = experiment.Info{Name: "threats", Title: "what liars do to venn with its defences and without, one scenario after another", Paper: "none"}
+
+// threats returns the names of the scenarios that run venn with its defences and without.
+func threats() (names []string, err error) {
+	all, err := scenario.All()
+	for _, s := range all {
+		if slices.Contains(s.Strategies, ours.Undefended.Name) {
+			names = append(names, s.Name)
+		}
+	}
+	return names, err
+}
+
+// runExperiments runs the named scenarios, or package experiment's: one on collections runs alone.
 func runExperiments(ctx context.Context, c *cli.Command) error {
 	names := c.Args().Slice()
+	if i := slices.Index(names, threatsInfo.Name); i >= 0 {
+		of, err := threats()
+		if err != nil {
+			return err
+		}
+		names = slices.Replace(names, i, i+1, of...)
+	}
 	if names[0] == results.Scenarios || slices.ContainsFunc(names, command.IsScenario) {
 		return runScenarios(ctx, c, names)
 	}
-	if i := slices.IndexFunc(names, func(name string) bool { return name == threatsInfo.Name || experiment.Sweeps(name) != nil }); i >= 0 && len(names) > 1 {
+	if i := slices.IndexFunc(names, func(name string) bool { return experiment.Sweeps(name) != nil }); i >= 0 && len(names) > 1 {
 		return usageError(fmt.Errorf("experiment run %s: %s runs alone", strings.Join(names, " "), names[i]))
-	}
-	if names[0] == threatsInfo.Name {
-		return runThreats(ctx, c)
 	}
 	flags := []string{"trials", "seed", "out", "json", "part", "jobs"}
 	if experiment.Sweeps(names[0]) != nil {

@@ -22,7 +22,6 @@ import (
 	"github.com/venn-p2p/venn/node/httpapi"
 	"github.com/venn-p2p/venn/testnet"
 	"github.com/venn-p2p/venn/testnet/page"
-	"github.com/venn-p2p/venn/testnet/threats"
 )
 
 // evil sets a terminal's title, clears it, begins a line and turns the direction of writing.
@@ -191,9 +190,8 @@ func TestWidths(t *testing.T) {
 		Churn:   &testnet.Churn{Recall: []testnet.MinuteRecall{{FindOne: &half}}}, Adds: &testnet.Adds{Added: 10, Classes: map[string]testnet.Freshness{}},
 	}
 	comparison := testnet.Comparison{Rows: []testnet.SystemRow{{System: "attenuated", Note: strings.Repeat("note ", 30), Padded: true}}}
-	attacks := []threats.Row{{Attack: strings.Repeat("attack ", 9), Measured: "messages", Defence: strings.Repeat("defence ", 9)}}
 	for name, write := range map[string]func(io.Writer) error{
-		"report": report.WriteText, "comparison": comparison.WriteText, "attacks": func(w io.Writer) error { return writeThreats(w, attacks) },
+		"report": report.WriteText, "comparison": comparison.WriteText,
 	} {
 		for _, width := range []int{60, 80} {
 			var b bytes.Buffer

@@ -21,7 +21,7 @@ func TestUsageSaysWhere(t *testing.T) {
 		"experiment run scale --no":       "no flag --no; see `venn experiment run --help`",
 		"experiment scenario show -x":     "no flag --x; see `venn experiment scenario show --help`",
 		"experiment run alchemy":          "experiment: unknown experiment \"alchemy\"; `venn experiment list` shows them",
-		"experiment run threats --seed 1": "experiment run threats: no flag --seed, only --json, --part, --jobs; see `venn experiment run --help`",
+		"experiment run reduction --free": "experiment run reduction: no flag --free, only --trials, --seed, --out, --json, --part, --jobs; see `venn experiment run --help`",
 		"testnet --scenario x --peers 3":  "testnet --scenario: no flag --peers, only --scenario, --against-simulator, --strategy, --seed, --json, --timeout; see `venn testnet --help`",
 		"keys has -5 --json":              "no flag -5; an argument that begins with - goes behind --; see `venn keys has --help`",
 		"keys rm --repo x -5":             "no flag -5; an argument that begins with - goes behind --; see `venn keys rm --help`",
