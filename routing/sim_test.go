@@ -193,15 +193,3 @@ func TestWithFaults(t *testing.T) {
 		}
 	}
 }
-
-// BenchmarkQuery is one find-all query of a well-informed peer among 121, the net included.
-func BenchmarkQuery(b *testing.B) {
-	const keys = 500
-	net, nodes := network(1, keys)
-	n, id := nodes[2], routing.QueryID(0)
-	b.ReportAllocs()
-	for b.Loop() {
-		id++
-		search(net, n, routing.Query{ID: id, Key: []byte(key(int(id) % keys)), Mode: wire.All})
-	}
-}

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
-	"strconv"
 	"sync"
 	"syscall"
 	"testing"
@@ -64,42 +63,6 @@ func BenchmarkTransfer(b *testing.B) {
 		b.ReportMetric(took[i].Seconds()*1e9/float64(b.N*len(content)), unit)
 	}
 	b.ReportMetric(float64(took[1])/float64(took[0]), "quic/tcp")
-}
-
-// BenchmarkPackets has a client take content from a mirror that gets it from another, whose origin sends it as a slow line
-// does, packet by packet. In turn, mirrors write each packet by itself, and what comes in a while at once. It prints the
-// processor's time for a megabyte, with that of the origin and the client, and the ratio.
-func BenchmarkPackets(b *testing.B) {
-	content := some(4<<20, 1)
-	o := newRegistry(b)
-	digest, _ := o.add(content)
-	o.before = func(w http.ResponseWriter, _ *http.Request) bool {
-		w.Header().Set("Content-Length", strconv.Itoa(len(content)))
-		for packet := range slices.Chunk(content, 1400) {
-			_, _ = w.Write(packet)
-			_ = http.NewResponseController(w).Flush()
-			time.Sleep(100 * time.Microsecond)
-		}
-		return true
-	}
-	var took [2]time.Duration
-	for b.Loop() {
-		for i, gather := range []time.Duration{0, defaultTimes.gather} {
-			in, pair := newBoard(), []peerOf(nil)
-			for range 2 {
-				p := in.start(b, Upstream{OCI: []string{o.URL}})
-				p.times.gather = gather
-				pair = append(pair, p)
-			}
-			begun := processor()
-			allGet(b, pair, digest, content)
-			took[i] += processor() - begun
-		}
-	}
-	for i, unit := range []string{"each-ms/MB", "gathered-ms/MB"} {
-		b.ReportMetric(took[i].Seconds()*1e9/float64(2*b.N*len(content)), unit)
-	}
-	b.ReportMetric(float64(took[0])/float64(took[1]), "each/gathered")
 }
 
 // BenchmarkRouters has ten mirrors over kad-dht, then ten over nodes of venn, get the same contents for clients: each 50 at

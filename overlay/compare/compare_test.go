@@ -155,26 +155,3 @@ func ExampleSamples() {
 	fmt.Printf("%.0f, from %.0f to %.0f\n", o.Value, o.Low, o.High)
 	// Output: 2889, from 2561 to 3217
 }
-
-// BenchmarkSamples: a sample counted, and an estimate.
-func BenchmarkSamples(b *testing.B) {
-	const n = 5000
-	var c Samples
-	c.SetOwn(build(someKeys(1, n), 0))
-	var samples []*summary.Prefix
-	for i := range 500 {
-		samples = append(samples, build(someKeys(uint64(2+i), n), 0).Truncate(1))
-	}
-	b.Run("count", func(b *testing.B) {
-		for i := 0; b.Loop(); i++ {
-			o := compared{}
-			c.count(&o, samples[i%len(samples)])
-		}
-	})
-	c.Set(0, samples[0])
-	b.Run("estimate", func(b *testing.B) {
-		for b.Loop() {
-			c.Common(0, 0.95)
-		}
-	})
-}

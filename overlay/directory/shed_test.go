@@ -54,38 +54,6 @@ func nobody(wire.PeerID) bool { return false }
 
 func noCall(*Entry) {}
 
-// parts is how many are held in all.
-func parts(d *Directory) int {
-	n := 0
-	for _, e := range d.Others() {
-		n += e.cur.Parts()
-	}
-	return n
-}
-
-// BenchmarkShed frees what is freed at once of a directory of compact summaries.
-func BenchmarkShed(b *testing.B) {
-	for _, keys := range []int{1_000, 9_000} {
-		b.Run(fmt.Sprint(keys), func(b *testing.B) {
-			drops, memory := 0, 0
-			for b.Loop() {
-				b.StopTimer()
-				d := crowd(b, 3000, keys)
-				drops += parts(d)
-				memory = d.cfg.Memory
-				b.StartTimer()
-				d.Shed(0, nobody, noCall)
-				b.StopTimer()
-				drops -= parts(d)
-				b.StartTimer()
-			}
-			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(drops), "µs/drop")
-			b.ReportMetric(float64(drops)/float64(b.N), "drops/op")
-			b.ReportMetric(float64(memory)/(1<<20), "MiB")
-		})
-	}
-}
-
 // What is dropped is worth no more a byte than what stays, and the directory fits.
 func TestShedDropsWhatIsWorthLeast(t *testing.T) {
 	d := crowd(t, 100, 3000)

@@ -1,7 +1,6 @@
 package exchange
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -55,19 +54,5 @@ func TestRoundLooksAtFew(t *testing.T) {
 	}
 	if err := w.x.Check(time.Second); err != nil {
 		t.Error(err)
-	}
-}
-
-// BenchmarkRound is a round in which one origin is looked at, of few and of many.
-func BenchmarkRound(b *testing.B) {
-	for _, n := range []int{100, 10_000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			w := many(n)
-			for b.Loop() {
-				w.out.Begin()
-				w.x.wake(&w.x.origins[50])
-				w.x.Round(0, anyNumber)
-			}
-		})
 	}
 }

@@ -56,13 +56,3 @@ func TestSpareRemembered(t *testing.T) {
 		t.Errorf("%d contacts in parts of depth 6", len(w.Contacts()))
 	}
 }
-
-// BenchmarkContacts is what a search pays to list the contacts of a peer that knows 1,000 others.
-func BenchmarkContacts(b *testing.B) {
-	w := aware(b, 1000)
-	for b.Loop() {
-		if len(w.Contacts()) < 60 {
-			b.Fatal("few contacts")
-		}
-	}
-}

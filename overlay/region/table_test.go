@@ -391,18 +391,6 @@ func TestBoastsReplaceNobody(t *testing.T) {
 	}
 }
 
-// BenchmarkLacks is with buckets that are full of contacts that cover a little more than one bucket.
-func BenchmarkLacks(b *testing.B) {
-	c, rng := NewContacts(0), rand.New(rand.NewPCG(1, 1))
-	c.SetDepth(space.MaxBits)
-	for i := range 4 * MaxContacts {
-		c.Add(Contact{Peer: fmt.Sprint(i), Place: space.Place(rng.Uint64()), Depth: space.MaxBits - 1})
-	}
-	for b.Loop() {
-		c.Lacks(ContactsEach, space.MaxBits)
-	}
-}
-
 // lacksOf is how many ranges of the table's depth lack some of the contacts wanted.
 func lacksOf(c *Contacts) int {
 	lacks := c.Lacks(ContactsEach, c.bits)

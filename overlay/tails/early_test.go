@@ -28,17 +28,6 @@ func TestEarlyIsCheap(t *testing.T) {
 	}
 }
 
-// BenchmarkEarly gets items of epochs that nobody knows, while there is no room for them.
-func BenchmarkEarly(b *testing.B) {
-	_, flood := flooded(20)
-	for range maxTold {
-		flood()
-	}
-	for b.Loop() {
-		flood()
-	}
-}
-
 // flooded returns a machine with links, and a function that has each in turn send an item of an epoch that nobody knows.
 func flooded(links int, signed ...[]byte) (m *Machine, flood func()) {
 	m = &Machine{now: time.Second}
@@ -94,25 +83,6 @@ func TestPositionsForgotten(t *testing.T) {
 	}
 	if err := m.Check(); err != nil {
 		t.Error(err)
-	}
-}
-
-// BenchmarkRemoved asks of a peer without a link whether a fingerprint is removed, while nobody of 10,000 has tails and
-// while one has.
-func BenchmarkRemoved(b *testing.B) {
-	for _, held := range []int{0, 1} {
-		b.Run(fmt.Sprintf("tails=%d", held), func(b *testing.B) {
-			m := &Machine{held: held}
-			peers := namesOf(10_000)
-			for _, p := range peers {
-				m.origins.add(origin{peer: p, tag: m.tagOf(p)})
-			}
-			i := 0
-			for b.Loop() {
-				i += 7919
-				m.Removed(peers[i%len(peers)], 5)
-			}
-		})
 	}
 }
 

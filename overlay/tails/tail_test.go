@@ -267,23 +267,3 @@ func TestFormatExample(t *testing.T) {
 		t.Errorf("tails %s, FORMAT.md has %s", got, want)
 	}
 }
-
-func BenchmarkTail(b *testing.B) {
-	keys := someKeys(1, 165)
-	tail := NewTail(2, 1, keys[:80], keys[80:])
-	encoded := tail.appendBinary(nil)
-	b.Run("encode", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			tail.appendBinary(nil)
-		}
-	})
-	b.Run("decode", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if _, err := parseTail(encoded); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-}

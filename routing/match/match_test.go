@@ -242,20 +242,6 @@ func ExamplePrior() {
 	// Output: 0.047
 }
 
-func BenchmarkRank(b *testing.B) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	src := make([]match.Entry, 121)
-	for i := range src {
-		src[i] = match.Entry{Index: i, Probability: rng.Float64(), Cost: 0.05 + rng.Float64(), Tie: rng.Uint64()}
-	}
-	work := make([]match.Entry, len(src))
-	b.ReportAllocs()
-	for b.Loop() {
-		copy(work, src)
-		match.Rank(work)
-	}
-}
-
 // TestSized: who has twice as many keys is twice as likely to hold a wanted one, up to even odds.
 func TestSized(t *testing.T) {
 	for _, c := range []struct {

@@ -111,11 +111,3 @@ func TestNoAllocations(t *testing.T) {
 		t.Errorf("%v allocations", allocs)
 	}
 }
-
-func BenchmarkIntersection(b *testing.B) {
-	a, c := Array{Bits: 8192, Hashes: 2}, Counts{5107, 5107, 3915}
-	b.ReportAllocs()
-	for b.Loop() {
-		a.intersection(c, 0.9)
-	}
-}
