@@ -3,163 +3,34 @@ package counting
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 )
 
-// slow is the d-left filter as the paper describes it: subtables of buckets, which are lists of (remainder, count).
-type slow struct {
-	p       Params
-	perms   []permutation
-	buckets [][][]slowCell // by subtable and bucket
-}
-
-type slowCell struct {
-	remainder uint64
-	count     int
-}
-
-func newSlow(p Params) *slow {
-	p = p.withDefaults()
-	return &slow{p: p, perms: newPermutations(p), buckets: emptyBuckets(p)}
-}
-
-func emptyBuckets(p Params) [][][]slowCell {
-	buckets := make([][][]slowCell, p.Subtables)
-	for i := range buckets {
-		buckets[i] = make([][]slowCell, p.Buckets)
-	}
-	return buckets
-}
-
-// at is f's bucket in subtable i, and its remainder there.
-func (s *slow) at(i int, f uint64) (bucket *[]slowCell, remainder uint64) {
-	y := f * s.perms[i].multiplier
-	if q := uint(log2(s.p.Buckets) + s.p.RemainderBits); q < 64 {
-		y %= 1 << q
-	}
-	return &s.buckets[i][y>>s.p.RemainderBits], y % (1 << s.p.RemainderBits)
-}
-
-// fingerprint of a cell.
-func (s *slow) fingerprint(i, bucket int, c slowCell) uint64 {
-	return (uint64(bucket)<<s.p.RemainderBits | c.remainder) * s.perms[i].inverse
-}
-
-func (s *slow) find(f uint64) *slowCell {
-	for i := range s.perms {
-		b, r := s.at(i, f)
-		for j := range *b {
-			if c := &(*b)[j]; c.remainder == r {
-				return c
-			}
-		}
-	}
-	return nil
-}
-
-// highest count a cell can hold: one less for the remainder 0, whose first value says "empty".
-func (s *slow) highest(r uint64) int {
-	if r == 0 {
-		return 1<<s.p.CounterBits - 1
-	}
-	return 1 << s.p.CounterBits
-}
-
-func (s *slow) put(f uint64, count, from int) bool {
-	best, load := -1, s.p.Cells
-	for i := from; i < s.p.Subtables; i++ {
-		b, r := s.at(i, f)
-		if len(*b) < load && count <= s.highest(r) {
-			best, load = i, len(*b)
-		}
-	}
-	if best < 0 {
-		return false
-	}
-	b, r := s.at(best, f)
-	*b = append(*b, slowCell{r, count})
-	return true
-}
-
-func (s *slow) add(f uint64) error {
-	if c := s.find(f); c != nil {
-		if c.count == s.highest(c.remainder) {
-			return errCounter
-		}
-		c.count++
-		return nil
-	}
-	if s.put(f, 1, 0) {
-		return nil
-	}
-	home, r := s.at(0, f)
-	for j, c := range *home {
-		number := slices.IndexFunc(s.buckets[0], func(b []slowCell) bool { return len(b) > 0 && &b[0] == &(*home)[0] })
-		if s.put(s.fingerprint(0, number, c), c.count, 1) {
-			(*home)[j] = slowCell{r, 1}
-			return nil
-		}
-	}
-	return errBucket
-}
-
-func (s *slow) remove(f uint64) bool {
-	c := s.find(f)
-	if c == nil {
-		return false
-	}
-	if c.count--; c.count > 0 {
-		return true
-	}
-	for i := range s.perms {
-		at, _ := s.at(i, f)
-		b := *at
-		for j := range b {
-			if b[j].count == 0 { // the last cell takes the free place
-				b[j] = b[len(b)-1]
-				*at = b[:len(b)-1]
-				return true
-			}
-		}
-	}
-	panic("unreachable")
-}
-
-// compare checks everything that can be seen of the filter against the slow one.
-func (s *slow) compare(t *testing.T, f *DLeft) {
+// holds compares a filter with the counts of its members, by fingerprint.
+func holds(t *testing.T, f *DLeft, counts map[uint64]int) {
 	t.Helper()
-	members, distinct := 0, 0
-	loads := make([]int, s.p.Cells+1)
-	s.each(func(i, bucket int) {
-		b := s.buckets[i][bucket]
-		loads[len(b)]++
-		for _, c := range b {
-			members += c.count
-			distinct++
-			x := s.fingerprint(i, bucket, c)
-			if got := f.Count(x); got != c.count || !f.Contains(x) {
-				t.Fatalf("count of %#x is %d, want %d", x, got, c.count)
-			}
-		}
-	})
-	if f.Len() != members || f.distinct != distinct {
-		t.Fatalf("%d members, %d distinct; want %d, %d", f.Len(), f.distinct, members, distinct)
-	}
-	if got, _ := f.Loads(); !slices.Equal(got, loads) {
-		t.Fatalf("loads %v, want %v", got, loads)
-	}
-	seen := 0
-	for x := range f.All {
-		seen++
-		if s.find(x) == nil {
-			t.Fatalf("fingerprint %#x was never added", x)
+	members := 0
+	for x, n := range counts {
+		members += n
+		if got := f.Count(x); got != n || f.Contains(x) != (n > 0) {
+			t.Fatalf("count of %#x is %d, want %d", x, got, n)
 		}
 	}
-	if seen != distinct {
-		t.Fatalf("%d fingerprints listed, want %d", seen, distinct)
+	listed := slices.Sorted(f.All)
+	if want := slices.Sorted(maps.Keys(counts)); !slices.Equal(listed, want) || f.Len() != members || f.distinct != len(want) {
+		t.Fatalf("%d members, %d distinct, %x listed; want %d of %x", f.Len(), f.distinct, listed, members, want)
+	}
+	loads, _ := f.Loads()
+	buckets, cells := 0, 0
+	for load, n := range loads {
+		buckets, cells = buckets+n, cells+n*load
+	}
+	if p := f.Params(); buckets != p.Subtables*p.Buckets || cells != len(counts) {
+		t.Fatalf("loads %v, of %d fingerprints in %d buckets", loads, len(counts), p.Subtables*p.Buckets)
 	}
 }
 
@@ -182,49 +53,36 @@ func FuzzDLeft(f *testing.F) {
 			{Subtables: 2, Buckets: 1, Cells: 5, RemainderBits: 54, CounterBits: 3},
 		}[form%5]
 		p.Seed, p.Fixed = seed, true
-		fast := must(NewDLeft(p))
-		twin := newSlow(p)
+		filter := must(NewDLeft(p))
+		p = filter.Params()
+		counts := map[uint64]int{}
 		for _, op := range script {
 			key := uint64(op>>2) * 0x9e3779b97f4a7c15 // 64 keys
 			if op>>2 < 8 {
 				key = uint64(op >> 2)
 			}
+			x := key & (1<<filter.fingerprintBits() - 1)
 			if op%4 == 0 {
-				if got, want := fast.Remove(key), twin.remove(key); got != want {
-					t.Fatalf("remove %#x: %v, want %v", key, got, want)
+				if got := filter.Remove(key); got != (counts[x] > 0) {
+					t.Fatalf("remove %#x, of %d: %v", key, counts[x], got)
 				}
-			} else if got, want := fast.Add(key), twin.add(key); !errors.Is(got, want) {
-				t.Fatalf("add %#x: %v, want %v", key, got, want)
+				if counts[x]--; counts[x] <= 0 {
+					delete(counts, x)
+				}
+				continue
+			}
+			switch err := filter.Add(key); {
+			case err == nil:
+				counts[x]++
+			case errors.Is(err, errCounter) && counts[x] >= 1<<p.CounterBits-1:
+			case errors.Is(err, errBucket) && counts[x] == 0 && len(counts) >= p.Subtables*p.Cells:
+			default:
+				t.Fatalf("add %#x, of %d: %v", key, counts[x], err)
 			}
 		}
-		twin.compare(t, fast)
-		noErr(t, fast.grow())
-		twin.grow(t, fast)
-		twin.compare(t, fast)
-	})
-}
-
-func (s *slow) each(do func(subtable, bucket int)) {
-	for i := range s.buckets {
-		for bucket := range s.buckets[i] {
-			do(i, bucket)
-		}
-	}
-}
-
-// grow puts every fingerprint into the doubled table, in its subtable.
-func (s *slow) grow(t *testing.T, f *DLeft) {
-	old := *s
-	s.p = f.Params()
-	s.buckets = emptyBuckets(s.p)
-	old.each(func(i, bucket int) {
-		for _, c := range old.buckets[i][bucket] {
-			b, r := s.at(i, old.fingerprint(i, bucket, c))
-			*b = append(*b, slowCell{r, c.count})
-			if len(*b) > s.p.Cells {
-				t.Fatal("a bucket overflows by growing")
-			}
-		}
+		holds(t, filter, counts)
+		noErr(t, filter.grow())
+		holds(t, filter, counts)
 	})
 }
 

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// FuzzTwin compares the fast codes with the slow ones on arrays made of a seed, a length and a density.
-func FuzzTwin(f *testing.F) {
+// FuzzCode checks the codes of arrays made of a seed, a length and a density.
+func FuzzCode(f *testing.F) {
 	f.Add(uint64(1), uint32(1000), uint16(300))
 	f.Add(uint64(2), uint32(40_000), uint16(10))
 	f.Add(uint64(5), uint32(12_345), uint16(900))
@@ -19,9 +19,6 @@ func FuzzTwin(f *testing.F) {
 	f.Add(uint64(4), uint32(90_000), uint16(60_000))
 	f.Fuzz(func(t *testing.T, seed uint64, length uint32, share uint16) {
 		n := int(length % 300_000)
-		if n > exactMax && seed%8 != 0 {
-			n = n%20_000 + exactMax - 500 // the twins are slow
-		}
 		r := rand.New(rand.NewPCG(seed, 0))
 		words := make([]uint64, wordsFor(n))
 		for i := range n {
@@ -29,7 +26,7 @@ func FuzzTwin(f *testing.F) {
 				words[i/64] |= 1 << (i % 64)
 			}
 		}
-		checkTwin(t, words, n)
+		checkCode(t, words, n)
 	})
 }
 
