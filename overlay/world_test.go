@@ -7,7 +7,6 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
-	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -45,23 +44,4 @@ func step(t testing.TB, o *Overlay, now time.Duration, in event.Input) []event.E
 		}
 	}
 	return effects
-}
-
-// world is an overlay with links and origins.
-type world struct {
-	t       testing.TB
-	o       *Overlay
-	rng     *rand.Rand
-	origins []plain.Origin
-	links   []wire.PeerID
-	now     time.Duration
-}
-
-// step lets time pass, and a turn happen.
-func (w *world) step(last []event.Effect) (out []event.Effect) {
-	w.now += time.Duration(w.rng.IntN(300)) * time.Millisecond
-	for _, in := range plain.Turn(w.rng, w.origins, w.links, last, Cost) {
-		out = append(out, step(w.t, w.o, w.now, in)...)
-	}
-	return out
 }
