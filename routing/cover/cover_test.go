@@ -2,9 +2,6 @@ package cover_test
 
 import (
 	"fmt"
-	"math"
-	"math/bits"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -76,55 +73,6 @@ func TestAgainstSlowTwin(t *testing.T) {
 			}
 		}
 	})
-}
-
-// TestNearOptimal compares with every choice of three of eight peers: at least 1-1/e of the best, always, and nearly
-// all on average.
-func TestNearOptimal(t *testing.T) {
-	const peers, chosen, keys, trials = 8, 3, 16, 500
-	rng := rand.New(rand.NewPCG(1, 1))
-	mean := 0.0
-	for range trials {
-		sets := make([]uint16, peers)
-		c := cover.New(keys)
-		for p := range sets {
-			sets[p] = uint16(rng.Uint32() & rng.Uint32())
-			var claims []cover.Claim
-			for k := range keys {
-				if sets[p]>>k&1 == 1 {
-					claims = append(claims, cover.Claim{Key: k, Probability: 1})
-				}
-			}
-			c.Add(p, claims)
-		}
-		for range chosen {
-			_, claims, _ := c.Next()
-			for _, claim := range claims {
-				c.Covered(claim.Key)
-			}
-		}
-		best := 0
-		for choice := range uint(1 << peers) {
-			if bits.OnesCount(choice) != chosen {
-				continue
-			}
-			var union uint16
-			for p, s := range sets {
-				if choice>>p&1 == 1 {
-					union |= s
-				}
-			}
-			best = max(best, bits.OnesCount16(union))
-		}
-		ratio := float64(keys-c.Left()) / float64(best)
-		if ratio < 1-1/math.E {
-			t.Fatalf("%d of %d keys covered", keys-c.Left(), best)
-		}
-		mean += ratio / trials
-	}
-	if mean < 0.97 {
-		t.Errorf("%.3f of the best on average", mean)
-	}
 }
 
 func ExampleCover() {
