@@ -52,9 +52,11 @@ var Muxer network.Multiplexer = admit.Muxer{Transport: yamux.DefaultTransport}
 // gets [Muxer], Noise and TLS, and a resource manager with libp2p's default limits and a node's own. Inbound connections
 // share places, and the time of handshakes, by the networks of their addresses. They are closed if the key of the peer is
 // not Ed25519, secp256k1 or P-256. While the host has a node, peers pay for all streams that they open, as for guests'
-// streams ([Node.Host]); the relay of a connection pays for what goes over it, too. The host dials by TCP first: a
-// connection takes 2 kB, and 15 kB or more by QUIC. A dial by TCP of a host without Noise fails. SwarmOpts that follow
-// Guarded replace this order.
+// streams ([Node.Host]); the relay of a connection pays for what goes over it, too. Of the addresses that a peer says by
+// identify, the host keeps eight, by IP: libp2p.Peerstore must come before Guarded. A peer that comes by a relay pays for
+// the dials that make the connection direct, and its direct connection has a place, as if the peer had dialled. The host
+// dials by TCP first: a connection takes 2 kB, and 15 kB or more by QUIC. A dial by TCP of a host without Noise fails.
+// SwarmOpts that follow Guarded replace this order.
 func Guarded(c *libp2p.Config) error {
 	limits := rcmgr.DefaultLimits
 	setLimits(&limits)
@@ -66,6 +68,9 @@ func Guarded(c *libp2p.Config) error {
 	m, err := rcmgr.NewResourceManager(rcmgr.NewFixedLimiter(scaled), opts...)
 	if err != nil {
 		return fmt.Errorf("node: resource manager: %w", err)
+	}
+	if err := keepFew(c); err != nil {
+		return err
 	}
 	door := admit.NewDoor(m, int(scaled.ToPartialLimitConfig().System.ConnsInbound)/2)
 	c.SwarmOpts = append(c.SwarmOpts, swarm.WithDialRanker(links.ByTCP))

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -8,30 +9,68 @@ import (
 	"github.com/libp2p/go-libp2p/core/event"
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/peerstore"
+	"github.com/libp2p/go-libp2p/p2p/host/peerstore/pstoremem"
 	"github.com/libp2p/go-libp2p/p2p/protocol/holepunch"
 	ma "github.com/multiformats/go-multiaddr"
 
 	"github.com/venn-p2p/venn/node/internal/limits"
-	"github.com/venn-p2p/venn/node/internal/links"
 )
 
 // HolePunching is libp2p.EnableHolePunching for hosts of nodes. Of the addresses that the other end of a relayed
-// connection names for it, the host dials only as many as of a record, and only those by IP. It has forgotten then
-// what the peer named by identify, up to 500 addresses, but dials what identify brings between that and the dial.
+// connection names for it, the host dials a few by IP: as many as of a record. Of those that a peer says by identify, it
+// keeps as few, and libp2p.Peerstore must come before HolePunching. On a [Guarded] host, the other end pays.
 var HolePunching libp2p.Option = func(c *libp2p.Config) error {
-	return c.Apply(libp2p.EnableHolePunching(holepunch.WithAddrFilter(few{c})))
+	if err := keepFew(c); err != nil {
+		return err
+	}
+	return c.Apply(libp2p.EnableHolePunching(holepunch.WithAddrFilter(fewHoles{})))
 }
 
-// few filters the addresses of other ends to which holes are punched.
-type few struct{ of *libp2p.Config } // of has the host's peerstore once there is a host
+// fewHoles filters the addresses of other ends to which holes are punched.
+type fewHoles struct{}
 
-func (few) FilterLocal(_ peer.ID, own []ma.Multiaddr) []ma.Multiaddr { return own }
+func (fewHoles) FilterLocal(_ peer.ID, own []ma.Multiaddr) []ma.Multiaddr     { return own }
+func (fewHoles) FilterRemote(_ peer.ID, theirs []ma.Multiaddr) []ma.Multiaddr { return few(theirs) }
 
-// FilterRemote forgets what the peer has named by identify: libp2p dials all that it knows of the peer.
-func (f few) FilterRemote(p peer.ID, theirs []ma.Multiaddr) []ma.Multiaddr {
-	links.Forget(f.of.Peerstore, p)
-	theirs = byIP(theirs)
-	return theirs[:min(len(theirs), limits.Limits{}.Defaulted().Addrs)]
+// few returns the first addresses by IP: eight, at most one of them by a relay.
+func few(addrs []ma.Multiaddr) []ma.Multiaddr {
+	relays := 0
+	addrs = slices.DeleteFunc(byIP(addrs), func(a ma.Multiaddr) bool {
+		if hasRelay(a) {
+			relays++
+		}
+		return hasRelay(a) && relays > 1
+	})
+	return addrs[:min(len(addrs), limits.Limits{}.Defaulted().Addrs)]
+}
+
+// said is a peerstore that keeps a few of the addresses that a peer says by identify. So whoever dials a peer by its
+// own word, such as libp2p to punch a hole, dials a few addresses. Identify's addresses are those with its times to live.
+type said struct {
+	peerstore.Peerstore
+	peerstore.CertifiedAddrBook
+}
+
+// keepFew has a host keep a few of the addresses that a peer says by identify.
+func keepFew(c *libp2p.Config) (err error) {
+	if c.Peerstore == nil {
+		if c.Peerstore, err = pstoremem.NewPeerstore(); err != nil {
+			return fmt.Errorf("node: peerstore: %w", err)
+		}
+	}
+	if book, ok := peerstore.GetCertifiedAddrBook(c.Peerstore); ok { // else libp2p refuses the peerstore
+		c.Peerstore = said{c.Peerstore, book}
+	}
+	return nil
+}
+
+// AddAddrs adds addresses of a peer.
+func (s said) AddAddrs(p peer.ID, addrs []ma.Multiaddr, ttl time.Duration) {
+	if ttl == peerstore.ConnectedAddrTTL || ttl == peerstore.RecentlyConnectedAddrTTL {
+		addrs = few(addrs)
+	}
+	s.Peerstore.AddAddrs(p, addrs, ttl)
 }
 
 // punchAfter is the time in which other ends learn, by identify, that the host takes part in hole punching.

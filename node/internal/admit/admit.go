@@ -138,7 +138,7 @@ func (p *paid) Write(b []byte) (int, error) {
 func (t *Table) Enter(c network.Conn, evict func()) (s *Stream, ok bool) {
 	s = t.Of(c)
 	if in, ok := c.Scope().(*connection); ok {
-		in.place.Use()
+		in.use()
 	}
 	s.evict, s.slot = evict, t.gate.Take(s.who, evict)
 	return s, s.slot != nil

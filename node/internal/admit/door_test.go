@@ -374,3 +374,55 @@ func hostOf(t *testing.T, opts ...libp2p.Option) host.Host {
 	t.Cleanup(func() { _ = h.Close() })
 	return h
 }
+
+// relayed is a network in which a peer is connected by a relay.
+type relayed struct {
+	network.Network
+	p peer.ID
+}
+
+func (r relayed) ConnsToPeer(p peer.ID) []network.Conn {
+	if p != r.p {
+		return nil
+	}
+	return []network.Conn{byRelay{p: p}}
+}
+
+type byRelay struct {
+	network.Conn
+	p peer.ID
+}
+
+func (c byRelay) RemotePeer() peer.ID { return c.p }
+
+func (byRelay) RemoteMultiaddr() multiaddr.Multiaddr {
+	return multiaddr.StringCast("/ip4/10.0.0.1/tcp/1/p2p/12D3KooWJZFsnFcv3zjH144rjhuzGtFrY99fFE36htFNH3RAEC4h/p2p-circuit")
+}
+
+// TestHolesArePaid: a peer that comes by a relay pays for the dials that make the connection direct, and has places for
+// as many connections as if it had dialled. Dials of other peers are free, and have no places.
+func TestHolesArePaid(t *testing.T) {
+	for p, most := range map[peer.ID]int{"relayed": int(time.Second / 6 / Handshake), "another": 1000} {
+		d, table := guarded(1)
+		table.host = relayed{p: "relayed"}
+		var had []network.ConnManagementScope
+		for range 1000 {
+			c := must(d.OpenConnection(network.DirOutbound, true, multiaddr.StringCast("/ip4/10.0.0.2/tcp/1")))
+			if c.SetPeer(p) == nil {
+				had = append(had, c)
+			}
+		}
+		if len(had) > most || len(had) < most/10 {
+			t.Errorf("%s has %d dials, want %d at most, and some", p, len(had), most)
+		}
+		if held := d.places.Held(); p == "relayed" && held != len(had) || p != "relayed" && held != 0 {
+			t.Errorf("%d connections of %s have %d places", len(had), p, held)
+		}
+		for _, c := range had {
+			c.Done()
+		}
+		if held := d.places.Held(); held != 0 {
+			t.Errorf("%d places are left", held)
+		}
+	}
+}
