@@ -102,12 +102,21 @@ type paid struct {
 }
 
 // Paid returns a stream that a peer has opened such that the peer pays for what is read from it, and for each write
-// after the choice of its protocol, until ctx ends. So who asks for as much as it can gets no more than its share.
+// after the choice of its protocol. So who asks for as much as it can gets no more than its share. A read or write waits
+// for payment until the stream ends; if it came through no [Door], until ctx ends.
 func (t *Table) Paid(ctx context.Context, s network.Stream) network.Stream {
 	if _, ok := s.(*paid); ok {
 		return s
 	}
-	return &paid{Stream: s, by: t.Of(s.Conn()), ctx: ctx}
+	return &paid{Stream: s, by: t.Of(s.Conn()), ctx: Life(ctx, s)}
+}
+
+// Life returns the context that ends with a stream that a peer has opened through a [Door]; for another stream, ctx.
+func Life(ctx context.Context, s network.Stream) context.Context {
+	if in, ok := s.Scope().(*inbound); ok {
+		return in.ctx
+	}
+	return ctx
 }
 
 // Unpaid returns the stream below one of [Table.Paid], for a protocol that has prices of its own.

@@ -141,7 +141,8 @@ func (d *Door) caused(c *connection, p peer.ID) error {
 // OpenStream has a peer pay for a stream before its protocol is negotiated, whatever the protocol and the transport. While
 // the peer cannot pay, the connection's next streams wait, too.
 func (d *Door) OpenStream(p peer.ID, dir network.Direction) (network.StreamManagementScope, error) {
-	if t := d.table.Load(); t != nil && dir == network.DirInbound {
+	t := d.table.Load()
+	if t != nil && dir == network.DirInbound {
 		pays := t.Peer(t.host, p)
 		for wait := pays.ask(Begin); wait > 0 && d.table.Load() == t; wait = pays.ask(Begin) {
 			time.Sleep(wait)
@@ -150,7 +151,28 @@ func (d *Door) OpenStream(p peer.ID, dir network.Direction) (network.StreamManag
 			}
 		}
 	}
-	return d.ResourceManager.OpenStream(p, dir)
+	s, err := d.ResourceManager.OpenStream(p, dir)
+	if err != nil || dir != network.DirInbound {
+		return s, err
+	}
+	in, lasts := &inbound{StreamManagementScope: s}, context.Background()
+	if t != nil {
+		lasts = t.guards
+	}
+	in.ctx, in.end = context.WithCancel(lasts)
+	return in, nil
+}
+
+// inbound is the scope of an inbound stream.
+type inbound struct {
+	network.StreamManagementScope
+	ctx context.Context // ends when the stream is reset, is closed, or loses its connection, and with the table
+	end context.CancelFunc
+}
+
+func (s *inbound) Done() {
+	s.end()
+	s.StreamManagementScope.Done()
 }
 
 // VerifySourceAddress has whoever begins a QUIC connection show first that its address is its own, if the address's

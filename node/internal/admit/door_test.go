@@ -375,6 +375,49 @@ func hostOf(t *testing.T, opts ...libp2p.Option) host.Host {
 	return h
 }
 
+// TestPaymentEndsWithStream: a read or a write that waits until its peer can pay ends when the stream is reset or closed,
+// and with its connection.
+func TestPaymentEndsWithStream(t *testing.T) {
+	h := hostOf(t, libp2p.ResourceManager(NewDoor(&network.NullResourceManager{}, 100)), libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"))
+	opened := make(chan network.Stream)
+	h.SetStreamHandler("/any", func(s network.Stream) { opened <- s })
+	for name, end := range map[string]func(network.Stream) error{
+		"reset": network.Stream.Reset, "closed": network.Stream.Close, "the connection": func(s network.Stream) error { return s.Conn().Close() },
+	} {
+		from := hostOf(t, libp2p.NoListenAddrs)
+		if err := from.Connect(t.Context(), peer.AddrInfo{ID: h.ID(), Addrs: h.Addrs()}); err != nil {
+			t.Fatal(err)
+		}
+		theirs := must(from.NewStream(t.Context(), h.ID(), "/any"))
+		_ = must(theirs.Write(make([]byte, 10)))
+		s := <-opened
+		table, ended := poor().t, make(chan error, 2)
+		for table.Of(s.Conn()).Pay(time.Second) {
+			time.Sleep(time.Millisecond)
+		}
+		p := table.Paid(t.Context(), s).(*paid)
+		p.writes.Store(negotiation)
+		for _, use := range []func([]byte) (int, error){p.Read, p.Write} {
+			go func() { _, err := use(make([]byte, 10)); ended <- err }()
+		}
+		select {
+		case <-ended:
+			t.Errorf("%s: it does not wait for payment", name)
+		case <-time.After(100 * time.Millisecond):
+		}
+		if err := end(s); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for range 2 {
+			select {
+			case <-ended:
+			case <-time.After(10 * time.Second):
+				t.Errorf("%s: it waits for payment still", name)
+			}
+		}
+	}
+}
+
 // relayed is a network in which a peer is connected by a relay.
 type relayed struct {
 	network.Network
