@@ -69,7 +69,7 @@ func TestDirect(t *testing.T) {
 	p.Peer("c").Holds["key"] = true
 	for id, direct := range []bool{false, true} {
 		p.Start("a", routing.Query{ID: routing.QueryID(id + 1), Key: []byte("key"), Mode: wire.Any, Direct: direct})
-		p.Run()
+		p.RunAll()
 		s := p.Peer("a").Done[id].Stats
 		if forwarded := slices.ContainsFunc(s.Explain, func(r routing.Reason) bool { return r.Why == routing.Forwarded }); forwarded == direct || s.Found == 1 == direct {
 			t.Errorf("direct %v: %+v", direct, s)
@@ -87,11 +87,11 @@ func TestLyingChild(t *testing.T) {
 		p.Start("a", routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
 		asked := false
 		p.Trace = func(s string) { asked = asked || strings.Contains(s, "b > Forward s0 liar") }
-		for !asked && p.Now() < time.Minute {
-			p.RunUntil(p.Now() + time.Millisecond)
+		for !asked && p.Now < time.Minute {
+			p.Run(p.Now + time.Millisecond)
 		}
 		p.Step("b", routinglab.Answered(routing.MaxQueryID, "liar", wire.Query{Kind: wire.Search}, wire.Answer{Records: []wire.Record{{Peer: "nobody"}}, Final: true}))
-		p.Run()
+		p.RunAll()
 		done := p.Peer("a").Done[0]
 		t.Log(done, done.Stats.Explain)
 		if (done.Stats.Found == 1) != on {
@@ -107,7 +107,7 @@ func TestChildNamesManyInVain(t *testing.T) {
 	p.Link("a-liar")
 	p.Peer("liar").Mute = true
 	p.Start("a", routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
-	p.RunUntil(time.Second)
+	p.Run(time.Second)
 	var names []wire.Record
 	for i := range routing.MaxNamesAny {
 		names = append(names, wire.Record{Peer: wire.PeerID(fmt.Sprintf("nobody %d", i))})
@@ -115,7 +115,7 @@ func TestChildNamesManyInVain(t *testing.T) {
 	for _, last := range []bool{false, true} {
 		p.Step("a", routinglab.Answered(1, "liar", wire.Query{Kind: wire.Search}, wire.Answer{Records: names, Final: last}))
 	}
-	p.Run()
+	p.RunAll()
 	s := p.Peer("a").Done[0].Stats
 	if s.Found != 0 || s.Probes > 12 {
 		t.Errorf("%d invented providers were asked", s.Probes)
@@ -192,7 +192,7 @@ func TestRefusedSearchMayComeAgain(t *testing.T) {
 		}
 	}
 	ask(1000, "k")
-	p.RunUntil(time.Minute)
+	p.Run(time.Minute)
 	ask(1001, "k")
 	if got := strings.Join(answers, "; "); got != "refused; [b] messages=0 final" {
 		t.Error(got)
@@ -288,7 +288,7 @@ func TestDeadHolder(t *testing.T) {
 				first := p.Find("a", "k").Elapsed
 				var worst time.Duration
 				for range 300 {
-					p.RunUntil(p.Now() + time.Second)
+					p.Run(p.Now + time.Second)
 					worst = max(worst, p.Find("a", "k").Elapsed)
 				}
 				t.Logf("without it %v; with it %v at first, then at most %v", never, first, worst)
@@ -311,7 +311,7 @@ func TestHolderIsBack(t *testing.T) {
 	}
 	all := func(id routing.QueryID) int {
 		p.Start("a", routing.Query{ID: id, Key: []byte("k"), Mode: wire.All})
-		p.Run()
+		p.RunAll()
 		return len(a.Found[id])
 	}
 	back.Down = true
@@ -319,7 +319,7 @@ func TestHolderIsBack(t *testing.T) {
 		t.Fatalf("%d holders found while one is down", n)
 	}
 	back.Down = false
-	p.RunUntil(p.Now() + 30*time.Second)
+	p.Run(p.Now + 30*time.Second)
 	if n := all(2); n != 2 {
 		t.Errorf("%d holders found half a minute later, want 2", n)
 	}
@@ -333,10 +333,10 @@ func TestSlowHolder(t *testing.T) {
 	p.Peer("b").Holds["k"] = true
 	a.Knows["b"] = 0.0001
 	for _, mode := range []wire.Mode{wire.Any, wire.All} {
-		p.Start("a", routing.Query{ID: 99, Key: []byte("k"), Mode: mode, Deadline: p.Now() + p.RTT - 1})
-		p.RunUntil(p.Now() + p.RTT - 1)
+		p.Start("a", routing.Query{ID: 99, Key: []byte("k"), Mode: mode, Deadline: p.Now + p.RTT - 1})
+		p.Run(p.Now + p.RTT - 1)
 		p.Ask("a", "k", mode)
-		p.Run()
+		p.RunAll()
 		if s := a.Done[len(a.Done)-1].Stats; s.Found != 1 {
 			t.Errorf("%v: found %d after %v, want 1", mode, s.Found, s.Elapsed)
 		}
@@ -351,14 +351,14 @@ func TestReturnedHolder(t *testing.T) {
 	a.Knows["b"] = 0.0001
 	for range 60 {
 		p.Find("a", "k")
-		p.RunUntil(p.Now() + time.Second)
+		p.Run(p.Now + time.Second)
 	}
 	b.Down = false
-	back := p.Now()
-	for p.Find("a", "k").Found == 0 && p.Now() < back+10*time.Minute {
-		p.RunUntil(p.Now() + time.Second)
+	back := p.Now
+	for p.Find("a", "k").Found == 0 && p.Now < back+10*time.Minute {
+		p.Run(p.Now + time.Second)
 	}
-	if took := p.Now() - back; took > 10*time.Second {
+	if took := p.Now - back; took > 10*time.Second {
 		t.Errorf("found %v after it was back", took)
 	}
 }
@@ -372,7 +372,7 @@ func TestOwnKey(t *testing.T) {
 		t.Errorf("found %+v", s)
 	}
 	p.Start("a", routing.Query{ID: 99, Key: []byte("k"), Mode: wire.Any, Others: true})
-	p.Run()
+	p.RunAll()
 	if s := p.Peer("a").Done[1].Stats; !s.Self || s.Found != 1 {
 		t.Errorf("others: %+v", s)
 	}
@@ -406,7 +406,7 @@ func TestNobodyCostsNothing(t *testing.T) {
 			t.Errorf("%d messages, as of %v", s.Messages, s.AsOf)
 		}
 		p.Start("a", routing.Query{ID: 99, Key: []byte("nothing"), Mode: wire.Any, Fresh: 300 * time.Millisecond})
-		p.Run()
+		p.RunAll()
 		if s := a.Done[1].Stats; s.Messages < 18 || s.AsOf != 0 {
 			t.Errorf("asked for what is fresher than that: %d messages, as of %v", s.Messages, s.AsOf)
 		}
@@ -434,7 +434,7 @@ func TestAllAsksWhoHasChanged(t *testing.T) {
 		a.Knows[id], a.Ages[id] = 0.001, age
 	}
 	p.Start("a", routing.Query{ID: 1, Key: []byte("key"), Mode: wire.All})
-	p.Run()
+	p.RunAll()
 	slices.Sort(a.Found[1])
 	if s := a.Done[0].Stats; !slices.Equal(a.Found[1], []wire.PeerID{"b", "c"}) || s.Probes != 2 {
 		t.Errorf("%s with %d probes, want b and c with 2", a.Found[1], s.Probes)
@@ -461,7 +461,7 @@ func TestAgesTravel(t *testing.T) {
 		asked := false
 		p.Trace = func(line string) { asked = asked || strings.Contains(line, "b > Confirm ") }
 		p.Start("a", routing.Query{ID: 1, Key: []byte("nothing"), Mode: wire.Any, Fresh: c.fresh})
-		p.Run()
+		p.RunAll()
 		s := p.Peer("a").Done[0].Stats
 		if asked != c.asked {
 			t.Errorf("fresh %v, known %v ago: b asks c: %v; %s", c.fresh, c.age, asked, p.Peer("a").Done[0])
@@ -502,7 +502,7 @@ func TestVisitNamesWhatItCannotAsk(t *testing.T) {
 		p.Step("b", event.Asked{
 			Request: 99, From: "a", Question: wire.Query{Origin: "a", Nonce: 1, Kind: wire.Search, Key: []byte("k"), Want: 1, Budget: c.budget, Hops: 1, Within: 10 * time.Second},
 		})
-		p.Run()
+		p.RunAll()
 		named := 0
 		for _, id := range []string{"x", "y", "z"} {
 			if strings.Contains(last, id) {

@@ -44,7 +44,7 @@ func ranged(n, depth int, cfg routing.Config) (*routinglab.Net, []*routinglab.No
 // search runs a query at a node, and returns how it went.
 func search(net *routinglab.Net, node *routinglab.Node, q routing.Query) routing.Stats {
 	net.Start(node.ID, q)
-	net.Run()
+	net.RunAll()
 	return node.Done[len(node.Done)-1].Stats
 }
 
@@ -453,7 +453,7 @@ func TestContactsThatNameTheDead(t *testing.T) {
 			}
 			for id := range routing.QueryID(3) { // the dead are known to have failed
 				search(net, node, routing.Query{ID: id, Key: []byte("k"), Mode: mode})
-				net.RunUntil(net.Now() + time.Minute)
+				net.Run(net.Now + time.Minute)
 				n += node.Done[id].Stats.Found
 			}
 		}

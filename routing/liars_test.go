@@ -26,11 +26,11 @@ func TestInventedHolders(t *testing.T) {
 		asked := false
 		p.Trace = func(s string) { asked = asked || strings.Contains(s, "a > AskCandidates q1 inventor") }
 		p.Start("a", routing.Query{ID: 1, Key: []byte("k"), Mode: wire.All})
-		for !asked && p.Now() < time.Minute {
-			p.RunUntil(p.Now() + time.Millisecond)
+		for !asked && p.Now < time.Minute {
+			p.Run(p.Now + time.Millisecond)
 		}
 		p.Step("a", routinglab.Answered(1, "inventor", wire.Query{}, wire.Answer{Records: []wire.Record{{Peer: "ghost 1"}, {Peer: "ghost 2"}}}))
-		p.Run()
+		p.RunAll()
 		return p.Peer("a").Done[0].Stats.Found
 	}
 	if n, loose := found(routing.Limits{}), found(routing.Limits{Silent: math.MaxInt, Credit: math.MaxInt}); n != 2 || loose == 2 {
@@ -95,7 +95,7 @@ func TestServedBudget(t *testing.T) {
 		p.Step("b", event.Asked{Request: request, From: "stranger", Question: wire.Query{
 			Kind: wire.Search, Nonce: request, Origin: "stranger", Key: []byte("k"), Mode: wire.All, Budget: 1_000_000, Hops: 4, Within: within,
 		}})
-		p.RunUntil(p.Now() + within)
+		p.Run(p.Now + within)
 		return n
 	}
 	if n, loose := spent(routing.Config{}), spent(routing.Config{MaxServedBudget: 1 << 20}); n > 256 || loose <= 256 {

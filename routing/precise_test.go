@@ -49,7 +49,7 @@ func TestGivenUpCountsNoLonger(t *testing.T) {
 		names.Records = append(names.Records, wire.Record{Peer: wire.PeerID(fmt.Sprintf("p%02d", 20+i))})
 	}
 	net.Step(poor.ID, routinglab.Answered(1, asked, wire.Query{}, names))
-	net.Run()
+	net.RunAll()
 	contacts := 0
 	for _, why := range poor.Done[0].Stats.Explain {
 		if why.Why == routing.Contact {
@@ -134,7 +134,7 @@ func TestRefusedCounts(t *testing.T) {
 	}
 	for range 2 {
 		flood()
-		net.RunUntil(net.Now() + time.Second/10)
+		net.Run(net.Now + time.Second/10)
 	}
 	net.Trace = func(line string) {
 		if !flooding && strings.Contains(line, string(busy)+" < Asked") {
@@ -190,7 +190,7 @@ func TestTooLittleToForward(t *testing.T) {
 	p.Peer("c").Holds["k"] = true
 	for budget, want := range map[int]routing.End{4: routing.OutOfBudget, 64: routing.Enough} {
 		p.Start("a", routing.Query{ID: routing.QueryID(budget), Key: []byte("k"), Mode: wire.Any, Budget: budget})
-		p.Run()
+		p.RunAll()
 		done := p.Peer("a").Done
 		if got := done[len(done)-1]; got.Stats.End != want {
 			t.Errorf("with %d messages: %v, want %v", budget, got.Stats.End, want)

@@ -72,7 +72,7 @@ func othersShare(t *testing.T, k int, linked bool) (stranger, friend float64) {
 			strangers = append(strangers, ask("honest", "own", fmt.Sprint("held ", tick/500)))
 			links = append(links, ask("friend", "friendly", fmt.Sprint("held ", tick/500)))
 		}
-		p.RunUntil(p.Now() + time.Second/500)
+		p.Run(p.Now + time.Second/500)
 	}
 	share := func(requests []string) (of float64) {
 		for _, r := range requests {

@@ -22,13 +22,13 @@ func TestUnresponsive(t *testing.T) {
 		a.Ages = map[wire.PeerID]time.Duration{"b": time.Millisecond}
 		look := func(id routing.QueryID, within time.Duration) {
 			t.Helper()
-			from := net.Now()
+			from := net.Now
 			net.Start("a", routing.Query{ID: id, Key: []byte("k"), Mode: wire.Any})
 			if id == 1 {
-				net.RunUntil(from + 200*time.Millisecond)
+				net.Run(from + 200*time.Millisecond)
 				net.Step("a", routing.Unresponsive{Peer: "b"})
 			}
-			net.Run()
+			net.RunAll()
 			if !slices.ContainsFunc(a.Done, func(d routing.Done) bool { return d.ID == id && d.Stats.Elapsed <= within }) {
 				t.Errorf("holds %v: %v, want an end within %v", holds, a.Done, within)
 			}

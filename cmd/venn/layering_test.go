@@ -53,7 +53,7 @@ var layers = []layer{
 	{"routing/match", []string{"summary/...", "overlay/bound"}},
 	{"routing/cover", nil},
 	{"routing", []string{"summary/...", "overlay/admission", "overlay/agenda", "overlay/group", "overlay/bound", "overlay/event", "overlay/wire", "overlay", "overlay/region", "overlay/space", "routing/match"}},
-	{"routing/routinglab", []string{"summary/...", "overlay/event", "overlay/wire", "overlay", "overlay/region", "overlay/space", "routing"}},
+	{"routing/routinglab", []string{"summary/...", "overlay/event", "overlay/overlaylab", "overlay/wire", "overlay", "overlay/region", "overlay/space", "routing"}},
 	{"node/core", []string{"summary/...", "overlay/...", "routing/..."}},
 	{"node/join", []string{"summary/...", "overlay/wire"}},
 	{"node/keystore", []string{"summary/..."}},

@@ -7,7 +7,6 @@
 package overlaylab
 
 import (
-	"container/heap"
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
@@ -29,10 +28,10 @@ type request struct {
 
 // Network is a set of overlays and the events under way between them.
 type Network struct {
+	Clock
 	Peers   []*Peer
 	Latency time.Duration
 	Degree  int // mesh links that a peer looks for; it accepts up to twice that number
-	Now     time.Duration
 	// Sent is called for every message between peers, with its number of bytes as the overlay counts them; nil: not
 	// called.
 	Sent func(now time.Duration, from, to int, bytes int)
@@ -45,8 +44,6 @@ type Network struct {
 	// Unchecked leaves out the checks of invariants, which take time in proportion to what a peer knows.
 	Unchecked bool
 
-	events   events
-	seq      int
 	steps    int
 	index    map[wire.PeerID]int
 	links    map[[2]int]bool
@@ -228,7 +225,7 @@ func (n *Network) Connect(a, b int) {
 	n.links[k] = true
 	n.step(a, event.LinkOpened{Peer: n.Peers[b].ID, Outbound: true})
 	n.step(b, event.LinkOpened{Peer: n.Peers[a].ID})
-	n.after(time.Second, func() { n.graft(a, b) })
+	n.After(time.Second, func() { n.graft(a, b) })
 }
 
 // Disconnect closes the connection between two peers.
@@ -271,16 +268,6 @@ func (n *Network) graft(a, b int) {
 	n.step(b, event.Grafted{Peer: pa.ID})
 }
 
-// Run plays the events up to the given time.
-func (n *Network) Run(until time.Duration) {
-	for len(n.events) > 0 && n.events[0].at <= until {
-		e := heap.Pop(&n.events).(planned)
-		n.Now = e.at
-		e.do()
-	}
-	n.Now = until
-}
-
 // Step gives a peer an input now.
 func (n *Network) Step(i int, in event.Input) { n.step(i, in) }
 
@@ -317,7 +304,7 @@ func (n *Network) do(i int, e event.Effect) {
 	case event.Wake:
 		if p.wake != e.At {
 			p.wake = e.At
-			n.after(e.At-n.Now, func() {
+			n.After(e.At-n.Now, func() {
 				if p.wake <= n.Now {
 					p.wake = -1
 					n.step(i, event.Tick{})
@@ -346,11 +333,11 @@ func (n *Network) do(i int, e event.Effect) {
 	case event.Connect:
 		j, exists := n.index[e.To.Peer]
 		if !exists || n.Peers[j].Gone {
-			n.after(n.Latency, func() { n.step(i, event.DialFailed{Peer: e.To.Peer}) })
+			n.After(n.Latency, func() { n.step(i, event.DialFailed{Peer: e.To.Peer}) })
 			return
 		}
 		p.keeps[j] = true
-		n.after(2*n.Latency, func() { n.Connect(i, j) })
+		n.After(2*n.Latency, func() { n.Connect(i, j) })
 	case event.Protect:
 		if j, exists := n.index[e.Peer]; exists {
 			p.keeps[j] = true
@@ -359,7 +346,7 @@ func (n *Network) do(i int, e event.Effect) {
 		j, exists := n.index[e.Peer]
 		delete(p.keeps, j)
 		if exists && !n.Peers[j].keeps[i] {
-			n.after(n.Latency, func() { n.Disconnect(i, j) })
+			n.After(n.Latency, func() { n.Disconnect(i, j) })
 		}
 	case event.Audit:
 		n.audit(i, e)
@@ -387,7 +374,7 @@ func (n *Network) ask(i int, e event.Ask) {
 	j, exists := n.index[e.To.Peer]
 	none := func() { n.step(i, event.Answered{Ask: e}) }
 	if _, inquiry := e.Question.(wire.Inquiry); inquiry {
-		n.after(4*n.Latency, func() {
+		n.After(4*n.Latency, func() {
 			if !exists || n.Peers[j].Gone {
 				none()
 				return
@@ -397,11 +384,11 @@ func (n *Network) ask(i int, e event.Ask) {
 		return
 	}
 	if !exists || n.Peers[j].Gone || len(e.To.Envelope) == 0 && !n.links[pair(i, j)] {
-		n.after(n.Latency, none)
+		n.After(n.Latency, none)
 		return
 	}
 	n.Connect(i, j)
-	n.after(5*n.Latency, func() {
+	n.After(5*n.Latency, func() {
 		if !n.links[pair(i, j)] || n.Peers[j].Silent {
 			none()
 			return
@@ -438,7 +425,7 @@ func (n *Network) answer(i int, e event.Answer) {
 	in := event.Answered{Ask: r.ask, Answer: e.Answer}
 	p, isParts := e.Answer.(wire.Parts)
 	if !isParts || p.Refused {
-		n.after(n.Latency, func() { n.step(r.by, in) })
+		n.After(n.Latency, func() { n.step(r.by, in) })
 		return
 	}
 	n.Peers[i].Served[n.Peers[i].ID] += p.Run.EncodedBytes()
@@ -460,7 +447,7 @@ func (n *Network) audit(i int, e event.Audit) {
 	if j, exists := n.index[e.Of.Peer]; exists && n.Peers[j].Boaster {
 		out.Hits, out.Misses = 0, event.AuditKeys
 	}
-	n.after(2*n.Latency, func() { n.step(i, out) })
+	n.After(2*n.Latency, func() { n.step(i, out) })
 }
 
 // spoiled returns the delta that a peer sends: a changed one if the peer is a liar, else the same.
@@ -511,35 +498,9 @@ func (n *Network) send(from int, to wire.PeerID, size int, in event.Input) {
 	if n.Sent != nil {
 		n.Sent(n.Now, from, j, size)
 	}
-	n.after(n.Latency+n.onLine(from, j, size), func() {
+	n.After(n.Latency+n.onLine(from, j, size), func() {
 		if n.links[pair(from, j)] {
 			n.step(j, in)
 		}
 	})
-}
-
-func (n *Network) after(d time.Duration, do func()) {
-	n.seq++
-	heap.Push(&n.events, planned{n.Now + max(d, 0), n.seq, do})
-}
-
-// planned is a future event. Events of the same instant happen in the order in which they were planned.
-type planned struct {
-	at  time.Duration
-	seq int
-	do  func()
-}
-
-type events []planned
-
-func (e events) Len() int { return len(e) }
-func (e events) Less(i, j int) bool {
-	return e[i].at < e[j].at || e[i].at == e[j].at && e[i].seq < e[j].seq
-}
-func (e events) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
-func (e *events) Push(x any)   { *e = append(*e, x.(planned)) }
-func (e *events) Pop() any {
-	last := (*e)[len(*e)-1]
-	*e = (*e)[:len(*e)-1]
-	return last
 }

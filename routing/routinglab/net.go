@@ -7,8 +7,6 @@
 package routinglab
 
 import (
-	"cmp"
-	"container/heap"
 	"fmt"
 	"hash/fnv"
 	"maps"
@@ -20,6 +18,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/overlaylab"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -29,15 +28,13 @@ import (
 
 // Net is a set of nodes on one virtual clock. Events at one instant happen in the order in which they were scheduled.
 type Net struct {
+	overlaylab.Clock
 	RTT   time.Duration // between any two nodes
 	Trace func(line string)
 	Alike bool // its nodes draw the same random numbers
 
 	cfg      routing.Config // of its nodes
 	nodes    map[wire.PeerID]*Node
-	now      time.Duration
-	seq      uint64
-	events   events
 	requests []pending                      // indexed by request number
 	keys     map[summary.Fingerprint]string // a View sees fingerprints only
 	rand     *rand.Rand
@@ -156,13 +153,10 @@ func (n *Net) Ask(at wire.PeerID, key string, mode wire.Mode) routing.QueryID {
 // Find has a node look for one holder of a key, runs until nothing is scheduled, and returns the query's statistics.
 func (n *Net) Find(at wire.PeerID, key string) routing.Stats {
 	n.Ask(at, key, wire.Any)
-	n.Run()
+	n.RunAll()
 	done := n.nodes[at].Done
 	return done[len(done)-1].Stats
 }
-
-// Now returns the virtual time.
-func (n *Net) Now() time.Duration { return n.now }
 
 // Fingerprint returns the fingerprint that the net uses for a key.
 func Fingerprint(key []byte) summary.Fingerprint {
@@ -283,7 +277,7 @@ func (n *Net) Start(at wire.PeerID, q routing.Query) { n.Step(at, routing.Start{
 func (n *Net) Step(at wire.PeerID, in event.Input) {
 	node := n.nodes[at]
 	n.trace(node, "<", in)
-	for _, e := range slices.Clone(node.Router.Step(n.now, in)) {
+	for _, e := range slices.Clone(node.Router.Step(n.Now, in)) {
 		n.trace(node, ">", e)
 		node.do(e)
 	}
@@ -291,7 +285,7 @@ func (n *Net) Step(at wire.PeerID, in event.Input) {
 
 func (n *Net) trace(node *Node, way string, what any) {
 	if n.Trace != nil {
-		n.Trace(fmt.Sprintf("%-8v %s %s %v", n.now, node.ID, way, described(n.now, what)))
+		n.Trace(fmt.Sprintf("%-8v %s %s %v", n.Now, node.ID, way, described(n.Now, what)))
 	}
 }
 
@@ -417,7 +411,7 @@ func (n *Node) do(e event.Effect) {
 		n.want(e)
 	case event.Wake:
 		n.wake = e.At
-		net.at(e.At-net.now, func() {
+		net.After(e.At-net.Now, func() {
 			if n.wake == e.At {
 				net.Step(n.ID, event.Tick{})
 			}
@@ -434,12 +428,12 @@ func (n *Node) want(e event.ContactsWanted) {
 		in.Asked, in.Awaited = e.Ask, e.Ask
 	}
 	if len(n.More) > 0 && !n.Unsaid {
-		net.at(net.RTT, func() {
+		net.After(net.RTT, func() {
 			n.Ask, n.More = append(slices.Clone(n.Ask), n.More...), nil
 			net.Step(n.ID, event.ContactsNamed{Search: e.Search})
 		})
 	}
-	net.at(0, func() { net.Step(n.ID, in) })
+	net.After(0, func() { net.Step(n.ID, in) })
 }
 
 // confirm carries out a confirmation. It takes a round trip, or three without a link, and the asked peer's Slow.
@@ -452,7 +446,7 @@ func (n *Node) confirm(e event.Ask, key string) {
 	if peer != nil {
 		rtt += peer.Slow
 	}
-	net.at(rtt, func() {
+	net.After(rtt, func() {
 		switch {
 		case peer == nil || peer.Down:
 			net.Step(n.ID, event.Answered{Ask: e})
@@ -467,10 +461,10 @@ func (n *Node) request(e event.Ask) {
 	net, peer := n.net, n.net.nodes[e.To.Peer]
 	a := event.Asked{Request: uint64(len(net.requests)), From: n.ID, Question: e.Question}
 	net.requests = append(net.requests, pending{n, e})
-	net.at(net.RTT/2, func() {
+	net.After(net.RTT/2, func() {
 		switch {
 		case peer == nil || peer.Down:
-			net.at(net.RTT/2, func() { net.Step(n.ID, event.Answered{Ask: e}) })
+			net.After(net.RTT/2, func() { net.Step(n.ID, event.Answered{Ask: e}) })
 		case !peer.Mute:
 			net.Step(e.To.Peer, a)
 		}
@@ -484,7 +478,7 @@ func (n *Node) answer(e event.Answer) {
 		return // asked by the script, which reads the trace
 	}
 	p := net.requests[e.Request]
-	net.at(net.RTT/2+n.Slow, func() {
+	net.After(net.RTT/2+n.Slow, func() {
 		a, served := e.Answer.(wire.Answer)
 		if !served {
 			net.Step(p.asker.ID, event.Answered{Ask: p.ask})
@@ -501,53 +495,4 @@ func (n *Node) answer(e event.Answer) {
 // Answered returns the input for a peer's answer to a question of a query. A nil answer means that none comes.
 func Answered(id routing.QueryID, p wire.PeerID, question, answer wire.Message) event.Answered {
 	return event.Answered{Ask: event.Ask{To: wire.Record{Peer: p}, Question: question, Search: uint64(id)}, Answer: answer}
-}
-
-// at schedules do after a delay.
-func (n *Net) at(delay time.Duration, do func()) {
-	n.seq++
-	heap.Push(&n.events, occasion{n.now + max(delay, 0), n.seq, do})
-}
-
-// RunUntil carries out all events that are due by a time, and sets the clock to it.
-func (n *Net) RunUntil(until time.Duration) {
-	for len(n.events) > 0 && n.events[0].at <= until {
-		e := heap.Pop(&n.events).(occasion)
-		n.now = e.at
-		e.do()
-	}
-	n.now = max(n.now, until)
-}
-
-// Run carries out events until none is left.
-func (n *Net) Run() {
-	for len(n.events) > 0 {
-		n.RunUntil(n.events[0].at)
-	}
-}
-
-type occasion struct {
-	at  time.Duration
-	seq uint64
-	do  func()
-}
-
-type events []occasion
-
-func (e events) Len() int { return len(e) }
-
-func (e events) Less(i, j int) bool {
-	return cmp.Or(cmp.Compare(e[i].at, e[j].at), cmp.Compare(e[i].seq, e[j].seq)) < 0
-}
-
-func (e events) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
-
-// Push is for package heap.
-func (e *events) Push(x any) { *e = append(*e, x.(occasion)) }
-
-// Pop is for package heap.
-func (e *events) Pop() any {
-	last := (*e)[len(*e)-1]
-	*e = (*e)[:len(*e)-1]
-	return last
 }

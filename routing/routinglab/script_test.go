@@ -51,9 +51,9 @@ func (s *Script) Run(d *datadriven.TestData) string {
 		s.start(d)
 	case "run":
 		if wait := duration(d, "for", 0); wait > 0 {
-			s.net.RunUntil(s.net.now + wait)
+			s.net.Run(s.net.Now + wait)
 		} else {
-			s.net.Run()
+			s.net.RunAll()
 		}
 	case "input":
 		s.net.Step(s.node(d, 0).ID, s.input(d))
@@ -135,7 +135,7 @@ func (s *Script) start(d *datadriven.TestData) {
 		ID: id(d, 1), Mode: mode(d, 2), Key: []byte(word(d, 3)), Want: number(d, "want", 0), Budget: number(d, "budget", 0),
 	}
 	if wait := duration(d, "for", 0); wait > 0 {
-		q.Deadline = s.net.now + wait
+		q.Deadline = s.net.Now + wait
 	}
 	s.net.Start(s.node(d, 0).ID, q)
 }
