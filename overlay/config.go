@@ -71,10 +71,6 @@ type Config struct {
 
 	Tails bool // this peer receives tails, and says so in hellos
 
-	// Format is the newest format that this peer reads and writes; 0: NewestFormat. Other values are for tests of
-	// versions.
-	Format wire.Format
-
 	Rand *rand.Rand // the only source of randomness; required
 
 	Limits Limits // for tests and experiments; every node has the zero value
@@ -120,7 +116,6 @@ func (c *Config) defaults() {
 	c.NearSlots = cmp.Or(c.NearSlots, rank.NearSlots)
 	c.RandomSlots = cmp.Or(c.RandomSlots, rank.RandomSlots)
 	c.MaxLinks = cmp.Or(c.MaxLinks, 20)
-	c.Format = cmp.Or(c.Format, wire.NewestFormat)
 	c.SpreadLinks = cmp.Or(c.SpreadLinks, maxSpread)
 	c.SpreadLinks = max(0, min(c.SpreadLinks, maxSpread, int(min(c.Up, c.Down, maxSpread*spreadRate)/spreadRate)))
 }

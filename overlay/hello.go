@@ -129,7 +129,7 @@ func (o *Overlay) sayHello(now time.Duration, p wire.PeerID, with exchange.Recor
 		FalseMatches: o.directory.FalseMatches(), Origins: o.directory.Origins(), Neighbour: neighbour, Full: full,
 		Session: o.session, Records: o.recordsFor(with),
 		Depth: o.region.Depth(), Network: int(min(o.region.Size(), math.MaxInt32)), Again: with == exchange.NoneAndAgain,
-		Seed: o.cfg.Seed.Number, Format: o.cfg.Format, Tails: o.cfg.Tails,
+		Seed: o.cfg.Seed.Number, Tails: o.cfg.Tails,
 	})
 	o.effects.Emit(event.SayHello{To: p, Hello: h})
 }

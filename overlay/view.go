@@ -71,25 +71,6 @@ func (o *Overlay) Origins() int { return o.directory.Origins() }
 // Unrotated returns the number of peers known only by a summary under the previous seed.
 func (o *Overlay) Unrotated() int { return o.directory.Unrotated() }
 
-// Reads returns the newest format that may be written to a linked peer: the older of its newest format and ours. Before
-// the peer's hello it returns the first format.
-func (o *Overlay) Reads(p wire.PeerID) wire.Format {
-	h, _ := o.directory.Said(p)
-	return min(h.Reads(), o.cfg.Format)
-}
-
-// AllRead reports whether all linked peers that have said hello, at least one, read the newest format.
-func (o *Overlay) AllRead() bool {
-	some := false
-	for _, l := range o.directory.Links() {
-		if l.Heard && l.Hello.Reads() < o.cfg.Format {
-			return false
-		}
-		some = some || l.Heard
-	}
-	return some
-}
-
 // OtherSeeds returns the number of linked peers whose summaries are under a seed that is neither the current one nor,
 // during a rotation, the previous one.
 func (o *Overlay) OtherSeeds() (n int) {

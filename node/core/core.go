@@ -35,12 +35,11 @@ type Machine struct {
 	previousUntil time.Duration
 	leastSpacing  time.Duration // configured least time between epochs
 	announcer     announcer
-	formats       formats
 
 	now      time.Duration
 	machines [3]stepped // in the order of event.Machines; nil: not there
 	effects  []event.Effect
-	wakes    [5]wake // next wake of each machine, of the announcer and of the formats
+	wakes    [4]wake // next wake of each machine, and of the announcer
 	said     wake    // the last wake returned as an event.Wake
 }
 
@@ -74,7 +73,6 @@ func New(c Config) (*Machine, error) {
 		Overlay: ov, seed: o.Seed, previousSeed: o.Previous.Tag(), previousUntil: o.PreviousUntil, leastSpacing: c.Spacing,
 	}
 	m.announcer.previous.spacing = MostSpacing
-	m.formats = newFormats(o.Format)
 	if t.Verify != nil {
 		t.Self, t.Seed, t.Header, t.Room, t.Rate, t.Pulse = o.Self, o.Seed, m.header, m.room, ov.Rates, m.pulse
 		if hides := t.Hides; hides != nil {
@@ -97,10 +95,8 @@ func (m *Machine) Step(now time.Duration, in event.Input) []event.Effect {
 	clear(m.effects) // so that nothing keeps what the effects hold in memory
 	m.effects, m.now = m.effects[:0], now
 	m.happened(in)
-	m.judgeFormats()
 	m.announce()
 	m.wakes[3] = m.announceDue()
-	m.wakes[4] = m.formats.due()
 	m.wake()
 	return m.effects
 }
@@ -139,8 +135,6 @@ func (m *Machine) take(in event.Input) {
 		m.slept(in.Time)
 	case event.Answered:
 		m.answered(in)
-	case event.HelloReceived:
-		m.heardFormat(in.Hello.Reads())
 	}
 }
 

@@ -26,24 +26,8 @@ type Hello struct {
 	Depth   int      // depth of the range around the sender that it wants announced; 0: all places
 	Network int      // the sender's estimate of the number of origins in the whole network; 0: not stated
 	Seed    uint32   // number of the seed of the sender's summaries
-	Format  Format   // newest format that the sender reads; values below FirstFormat mean FirstFormat
 	Records []Record // the sender's own and some of peers that it knows, at most [MaxHelloRecords]
 }
-
-// Format is a version of the bytes that peers write: messages, headers, deltas and tails. A peer reads its newest
-// format and the one before. To one peer it writes the newest format that both read. Whatever goes to all peers it
-// writes in the format before its newest, until all linked peers have declared that they read its newest.
-type Format uint8
-
-const (
-	// FirstFormat is the format of peers whose hello states none.
-	FirstFormat Format = 2
-	// NewestFormat is the newest format that this version reads.
-	NewestFormat = FirstFormat
-)
-
-// Reads returns the newest format that the sender of a hello reads.
-func (h Hello) Reads() Format { return max(h.Format, FirstFormat) }
 
 // Append appends the message to b.
 func (h Hello) Append(b []byte) []byte { return appendTo(b, h) }
@@ -68,9 +52,7 @@ func (h Hello) fields(w *writer) {
 	w.bool(15, h.Tails)
 	w.bool(16, h.Parted)
 	w.uint(17, uint64(h.Seed))
-	if h.Format > FirstFormat {
-		w.uint(18, uint64(h.Format))
-	}
+	// 18 is for the newest format that the sender reads, once there is one besides this one, format 2
 }
 
 // ParseHello decodes a whole message.
@@ -111,10 +93,6 @@ func ParseHello(b []byte) (Hello, error) {
 			h.Parted = d.bool()
 		case 17:
 			h.Seed = uint32(d.uint(math.MaxUint32))
-		case 18:
-			if f := d.uint(math.MaxUint64); f > uint64(FirstFormat) {
-				h.Format = Format(min(f, math.MaxUint8))
-			}
 		}
 	}
 	if d.err != nil {

@@ -61,7 +61,6 @@ var kinds = []kind{
 	}, parser(ParseNames)},
 	{"hello-tail-streams", MaxHello, Hello{Origins: 1, Session: 1, Tails: true}, parser(ParseHello)},
 	{"hello-seed", MaxHello, Hello{Session: 1, Seed: 7}, parser(ParseHello)},
-	{"hello-format", MaxHello, Hello{Session: 1, Format: FirstFormat + 1}, parser(ParseHello)},
 	{"hello-parted", MaxHello, Hello{Parted: true}, parser(ParseHello)},
 	{"tails-left", MaxTails, Tails{{Group: group.ID{1, 15: 2}, Left: true}}, parser(ParseTails)},
 	{"tails-short", MaxTails, Tails{
@@ -173,7 +172,7 @@ func TestLargestMessages(t *testing.T) {
 		"hello": {Hello{
 			Up: math.MaxUint64, Down: math.MaxUint64, Measured: math.MaxUint64, FalseMatches: 1, Origins: math.MaxInt32, Neighbour: true,
 			Full: true, Tails: true, Again: true, New: true, Parted: true, Session: 1, Depth: space.MaxDepth, Network: math.MaxInt32,
-			Seed: math.MaxUint32, Format: math.MaxUint8, Records: slices.Repeat([]Record{record}, MaxHelloRecords),
+			Seed: math.MaxUint32, Records: slices.Repeat([]Record{record}, MaxHelloRecords),
 		}, MaxHello},
 		"query": {Query{
 			Kind: Search, Mode: All, Nonce: 1, Origin: record.Peer, Key: long(MaxKey), Want: math.MaxInt32, Budget: math.MaxInt32, Within: MaxWithin,
