@@ -65,20 +65,24 @@ func FuzzSamples(f *testing.F) {
 		epoch := uint32(0)
 		for range 30 {
 			i := rng.IntN(len(held))
-			switch rng.IntN(4) {
+			switch rng.IntN(5) {
 			case 0:
 				held[i] = draw(1+rng.IntN(3000), uint64(rng.IntN(1000)))
 				epoch++
 				whole := build(held[i], epoch)
-				prefixes[i] = whole.Truncate(1 + rng.IntN(whole.Parts()))
+				prefixes[i] = whole.Truncate(rng.IntN(whole.Parts() + 1))
 				c.Set(i, prefixes[i])
-			case 1: // more or less of the same
+			case 1: // less of the same
 				if p := prefixes[i]; p != nil {
-					c.Set(i, p.Truncate(1+rng.IntN(p.Parts())))
+					prefixes[i] = p.Truncate(rng.IntN(p.Parts() + 1))
+					c.Set(i, prefixes[i])
 				}
 			case 2:
 				prefixes[i] = nil
 				c.Set(i, nil)
+			case 3: // of our own, too
+				whole := build(own, 0)
+				c.SetOwn(whole.Truncate(rng.IntN(whole.Parts() + 1)))
 			default: // a few own keys come and go
 				own = append(own[min(len(own)-1, rng.IntN(10)):], someKeys(rng.Uint64(), rng.IntN(10))...)
 				c.SetOwn(build(own, 0))
