@@ -141,29 +141,6 @@ func TestDeltaOverTwoEpochs(t *testing.T) {
 	}
 }
 
-// A delta that does not apply is reported once; then parts bring the epoch.
-func TestWrongDelta(t *testing.T) {
-	net := line(t, 2)
-	net.Peers[0].Liar = true
-	net.Connect(0, 1)
-	net.Run(10 * time.Second)
-	fps := overlaylab.Fingerprints(3000, 0, 0)
-	for epoch := range 2 {
-		fps = overlaylab.Changed(fps, 10, uint64(epoch))
-		net.Publish(0, fps)
-		net.Run(net.Now + 20*time.Second)
-		if seq, whole := sequence(net, 1); seq != uint32(epoch+2) || !whole || net.Peers[1].Deltas != 0 {
-			t.Errorf("epoch %d, whole: %v, by %d deltas", seq, whole, net.Peers[1].Deltas)
-		}
-		if n := faults(net, event.FaultDelta); n != epoch+1 {
-			t.Errorf("%d reports after %d wrong deltas", n, epoch+1)
-		}
-	}
-	if len(net.Peers[1].Faults) != 1 {
-		t.Errorf("faults %v", net.Peers[1].Faults)
-	}
-}
-
 // A new epoch of another shape is coded given the one before, too.
 func TestDeltaToAnotherShape(t *testing.T) {
 	net := line(t, 2)

@@ -139,46 +139,6 @@ func (m *meter) add(now time.Duration, bytes int) {
 	m.worst = max(m.worst, m.level)
 }
 
-// A slow origin's parts leave it about once; the mesh brings them to everybody.
-func TestSlowOriginServesOnce(t *testing.T) {
-	rates := append([]uint64{slow}, mixed(36)[0:0]...)
-	for range 20 {
-		rates = append(rates, fast)
-	}
-	net := build(t, rates, 20000, 8)
-	net.Run(60 * time.Second)
-	p := net.Peers[0]
-	copies := float64(p.Served[p.ID]) / float64(p.Overlay.Own().EncodedBytes())
-	if copies > 1.5 {
-		t.Errorf("the slow origin sent its summary %.2f times", copies)
-	}
-	for i, q := range net.Peers[1:] {
-		held, ok := q.Overlay.Held(p.ID)
-		if !ok || held.Parts() < held.Plan().Parts() {
-			t.Errorf("peer %d does not hold the slow origin's whole summary", i+1)
-		}
-	}
-}
-
-func TestLateJoiner(t *testing.T) {
-	net := build(t, mixed(20), 2000, 2)
-	late := 19
-	for i := range 19 {
-		net.Disconnect(late, i)
-	}
-	net.Run(30 * time.Second)
-	net.Connect(late, 2)
-	net.Run(45 * time.Second)
-	if got := net.Peers[late].Overlay.Origins(); got != 19 {
-		t.Errorf("the late joiner knows %d of 19 peers", got)
-	}
-	for i, p := range net.Peers[:19] {
-		if p.Overlay.Origins() != 19 {
-			t.Errorf("peer %d does not know the late joiner", i)
-		}
-	}
-}
-
 // A neighbour that announces and never delivers is not asked for ever.
 func TestSilentNeighbour(t *testing.T) {
 	net := build(t, mixed(20), 2000, 3)
