@@ -219,59 +219,6 @@ func holdersOf(t *testing.T, n *Node, key []byte) (holders []peer.ID, err error)
 	return holders, nil
 }
 
-// TestSteadyChanges has nodes, all linked, add and remove so many keys every second that summaries tell of them: keys
-// added two seconds ago and still held are found, at the latest when the next summary has come. VENN_FRESH=60s does it
-// for so long with six nodes of 500 keys, on a quiet machine, and no find may fail.
-func TestSteadyChanges(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes some seconds")
-	}
-	peers, each, lives := 3, 200, 4 // keys a second; seconds that a key is held
-	long, err := time.ParseDuration(os.Getenv("VENN_FRESH"))
-	timed := err == nil
-	if timed {
-		peers, each, lives = 6, 500, 10
-	} else {
-		long = 6 * time.Second
-	}
-	nodes := meshOf(t, peers, 200)
-	batch := func(node, second int) [][]byte { return keysOf(fmt.Sprint(node, " in second ", second), each) }
-	finds, failed, messages := 0, 0, 0
-	for second := range int(long.Seconds()) {
-		at := time.Now()
-		for k, n := range nodes {
-			add(t, n, batch(k, second)...)
-			if second >= lives {
-				if _, err := n.Remove(t.Context(), batch(k, second-lives)...); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		for i := 0; second >= 3 && i < 2*peers; i++ {
-			k, ago := i%peers, min(second, 2+i%min(6, lives-2))
-			asker := nodes[(k+1+i/peers)%peers]
-			key := batch(k, second-ago)[second*7%each]
-			s := queried(t, asker, key, QueryOptions{})
-			finds++
-			messages += s.Messages
-			if s.Found > 0 {
-				continue
-			}
-			failed++
-			t.Log(s)
-			if !timed { // the machine may be busy
-				eventually(t, string(key)+" is found", func() bool { return len(find(t, asker, key, QueryOptions{})) > 0 })
-			}
-		}
-		time.Sleep(time.Until(at.Add(time.Second)))
-	}
-	t.Logf("%d of %d finds failed; %.1f messages a find", failed, finds, float64(messages)/float64(finds))
-	if finds == 0 || timed && failed > 0 {
-		t.Error("want that none fails")
-	}
-}
-
 // TestOneTurn: a message of tails comes whole, in order, and no turn of the loop has more than mostInTurn tails, unless a
 // single item does.
 func TestOneTurn(t *testing.T) {
