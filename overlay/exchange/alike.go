@@ -18,8 +18,9 @@ import (
 // run if that is shorter, else with parts. So no peer needs to know what others hold: the asker has the base.
 //
 // A base is chosen for each ask beyond the first part: a summary that a link with these parts claims to hold, too. Of
-// several it is the one that saves most bytes, estimated from samples. A link that holds it is asked. Only summaries of
-// nearest size are compared: keys that only the base has cost bits, and keys that it lacks cost more.
+// several it is the one that saves most bytes, estimated from samples. A link that holds it is asked. If no link claims
+// to hold one, a base is named all the same: on slow lines links hold far more than they have announced. Only summaries
+// of nearest size are compared: keys that only the base has cost bits, and keys that it lacks cost more.
 const (
 	basesCompared = bound.Few // bases compared for one ask, out of directory.LookedAt entries searched
 	keysCompared  = bound.Few

@@ -139,24 +139,33 @@ func TestMostAlike(t *testing.T) {
 	}
 }
 
-// TestAsksWhoHoldsTheBase asks the link that holds a base, too, and not another that would be as soon.
+// TestAsksWhoHoldsTheBase asks the link that holds a base, too, and not another that would be as soon. The base is named
+// although no link has announced it.
 func TestAsksWhoHoldsTheBase(t *testing.T) {
 	of, like, _ := alike(t)
-	w := holding(t, map[int]int{1: 1}, like, of)
 	g := group.Of(of.Stream.Header())
-	w.give(0, event.CatalogueReceived{From: "link", Items: []wire.Item{{Group: g, Have: uint16(of.Stream.Parts())}}, Bytes: 40})
-	for _, out := range w.give(time.Second, event.Tick{}) {
-		c, ok := out.(event.SendCatalogue)
-		if !ok {
-			continue
+	for name, announced := range map[string]bool{"announced": true, "not announced": false} {
+		w := holding(t, map[int]int{1: 1}, like, of)
+		base := w.x.originOf(w.d.Foreign(group.Of(like.Stream.Header()).OriginTag()))
+		if !announced {
+			w.x.link("source").traded(base.Index()).have = 0
 		}
-		for _, it := range c.Items {
-			if it.Want > 0 && (c.To != "source" || it.Given.Group != group.Of(like.Stream.Header())) {
-				t.Errorf("%q is asked, given %v", c.To, it.Given)
-			} else if it.Want > 0 && it.Group == g {
-				return
+		w.give(0, event.CatalogueReceived{From: "link", Items: []wire.Item{{Group: g, Have: uint16(of.Stream.Parts())}}, Bytes: 40})
+		asked := false
+		for _, out := range w.give(time.Second, event.Tick{}) {
+			c, _ := out.(event.SendCatalogue)
+			for _, it := range c.Items {
+				if it.Want == 0 || it.Group != g {
+					continue
+				}
+				asked = true
+				if announced && c.To != "source" || it.Given.Group != group.Of(like.Stream.Header()) {
+					t.Errorf("%s: %q is asked, given %v", name, c.To, it.Given)
+				}
 			}
 		}
+		if !asked {
+			t.Errorf("%s: nobody is asked", name)
+		}
 	}
-	t.Error("nobody is asked")
 }

@@ -85,6 +85,9 @@ func (x *Exchange) makeDelta(l *link, e *origin, p *summary.Prefix, w *want, end
 		out.Record = e.Record().Envelope
 	}
 	n := Cost(out)
+	if m.first > 0 && float64(n) > l.out.burst()-reserve {
+		return wire.Parts{}, partsInstead // they can be cut to a burst
+	}
 	if !l.out.allowsWhole(n) || !x.up.allowsWhole(n) {
 		return wire.Parts{}, deltaWaits
 	}

@@ -258,6 +258,8 @@ func (x *Exchange) take(now time.Duration, of offer) {
 		if b := x.baseFor(links, e, e.At(of.epoch), of.end); b.p != nil {
 			of.given, of.bytes = b.given(), of.bytes-int(b.saves)
 			links = slices.DeleteFunc(links, func(l *link) bool { return !b.knows(l) })
+		} else { // a link may hold a base that it has not announced; else it sends plain parts
+			of.given = x.baseFor(nil, e, e.At(of.epoch), of.end).given()
 		}
 	}
 	l := soonest(links, of.bytes)
