@@ -156,8 +156,8 @@ func (c *Samples) upTo(level, size int) *ownLevel {
 		size = max(size, min(have*3/2, 1<<level)) // with bits to spare: samples of all sizes come
 	}
 	l.words = make([]uint64, (size+63)/64)
-	var n inside.Walker
-	n.Reset(c.own, 0, level, 0, space(level, 64*len(l.words)))
+	var n inside.Walker // up to the end of what is known at this level: beyond it nodes are of another
+	n.Reset(c.own, 0, level, 0, min(space(level, 64*len(l.words)), l.end))
 	for nodes := n.Next(); nodes != nil; nodes = n.Next() {
 		for _, v := range nodes {
 			l.words[v/64] |= 1 << (v % 64)

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"net"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -79,70 +78,43 @@ var errCrowded = errors.New("admit: the network has its share of connections")
 // places. Addresses without an IP are not counted. Connections without a file descriptor of their own are by QUIC.
 func (d *Door) OpenConnection(dir network.Direction, fd bool, a multiaddr.Multiaddr) (network.ConnManagementScope, error) {
 	who := admission.Principal{Group: Group(a)}
-	if who.Group == "" {
+	if dir != network.DirInbound || who.Group == "" {
 		return d.ResourceManager.OpenConnection(dir, fd, a)
 	}
+	t := d.table.Load()
+	var pays *Stream
+	if t != nil {
+		pays = &Stream{t: t, who: who}
+		if !pays.Pay(Handshake) {
+			return nil, errCrowded
+		}
+	}
 	c := &connection{}
-	if dir == network.DirOutbound {
-		c.caused = func(p peer.ID) error { return d.caused(c, p) }
-	} else if err := d.take(c, who); err != nil {
-		return nil, err
+	c.pays.Store(pays)
+	c.ctx, c.evict = context.WithCancel(context.Background())
+	linked := func() bool { p := c.peer.Load(); return p != nil && t != nil && t.linked(*p) }
+	if c.place = d.places.Lend(who, linked, c.evict); c.place == nil {
+		pays.refund(Handshake - Begin) // for the look at the places
+		return nil, errCrowded
 	}
 	var err error
 	if c.ConnManagementScope, err = d.ResourceManager.OpenConnection(dir, fd, a); err != nil {
-		c.release(Handshake)
+		c.place.Release()
+		pays.refund(Handshake)
 		return nil, err
 	}
-	if dir == network.DirInbound && !fd && waitTurn(c.ctx, d.quicTurns, who) != nil {
+	if !fd && waitTurn(c.ctx, d.quicTurns, who) != nil {
 		c.Done()
-		c.release(Handshake - Begin)
+		pays.refund(Handshake - Begin)
 		return nil, errCrowded
 	}
 	return c, nil
 }
 
-// take has a principal pay for the handshake of a connection, and takes a place for the connection.
-func (d *Door) take(c *connection, who admission.Principal) error {
-	t := d.table.Load()
-	if t != nil {
-		pays := &Stream{t: t, who: who}
-		if !pays.Pay(Handshake) {
-			return errCrowded
-		}
-		c.pays.Store(pays)
-	}
-	c.ctx, c.evict = context.WithCancel(context.Background())
-	linked := func() bool { p := c.peer.Load(); return p != nil && t != nil && t.linked(*p) }
-	if c.place = d.places.Lend(who, linked, c.evict); c.place == nil {
-		c.release(Handshake - Begin) // for the look at the places
-		return errCrowded
-	}
-	return nil
-}
-
-// caused has a peer pay for an outbound connection that it has caused, and take a place for it, as if it had dialled: a
-// hole is punched to a peer that is connected by relays alone. The networks of the relay pay.
-func (d *Door) caused(c *connection, p peer.ID) error {
-	t := d.table.Load()
-	if t == nil {
-		return nil
-	}
-	conns := t.host.ConnsToPeer(p)
-	direct := func(c network.Conn) bool {
-		_, err := c.RemoteMultiaddr().ValueForProtocol(multiaddr.P_CIRCUIT)
-		return err != nil
-	}
-	if len(conns) == 0 || slices.ContainsFunc(conns, direct) {
-		return nil
-	}
-	return d.take(c, t.Peer(t.host, p).who)
-}
-
 // OpenStream has a peer pay for a stream before its protocol is negotiated, whatever the protocol and the transport. While
 // the peer cannot pay, the connection's next streams wait, too.
 func (d *Door) OpenStream(p peer.ID, dir network.Direction) (network.StreamManagementScope, error) {
-	t := d.table.Load()
-	if t != nil && dir == network.DirInbound {
+	if t := d.table.Load(); t != nil && dir == network.DirInbound {
 		pays := t.Peer(t.host, p)
 		for wait := pays.ask(Begin); wait > 0 && d.table.Load() == t; wait = pays.ask(Begin) {
 			time.Sleep(wait)
@@ -151,28 +123,7 @@ func (d *Door) OpenStream(p peer.ID, dir network.Direction) (network.StreamManag
 			}
 		}
 	}
-	s, err := d.ResourceManager.OpenStream(p, dir)
-	if err != nil || dir != network.DirInbound {
-		return s, err
-	}
-	in, lasts := &inbound{StreamManagementScope: s}, context.Background()
-	if t != nil {
-		lasts = t.guards
-	}
-	in.ctx, in.end = context.WithCancel(lasts)
-	return in, nil
-}
-
-// inbound is the scope of an inbound stream.
-type inbound struct {
-	network.StreamManagementScope
-	ctx context.Context // ends when the stream is reset, is closed, or loses its connection, and with the table
-	end context.CancelFunc
-}
-
-func (s *inbound) Done() {
-	s.end()
-	s.StreamManagementScope.Done()
+	return d.ResourceManager.OpenStream(p, dir)
 }
 
 // VerifySourceAddress has whoever begins a QUIC connection show first that its address is its own, if the address's
@@ -187,27 +138,20 @@ func (d *Door) VerifySourceAddress(a net.Addr) bool {
 	return d.places.Held() >= d.most/2 || d.places.Of(widest) > 0 || d.ResourceManager.VerifySourceAddress(a)
 }
 
-// connection is the scope of a connection. If it is inbound, or caused by the other end, it has its place until it is
-// done, or gives way.
+// connection is the scope of an inbound connection. It has its place until it is done, or gives way.
 type connection struct {
 	network.ConnManagementScope
-	caused func(peer.ID) error // takes the place if the peer has caused an outbound connection; nil: it is inbound
-	place  *admission.Slot     // nil: none
-	ctx    context.Context     // ends when the connection gives way; nil: it has no place
-	evict  func()
-	peer   atomic.Pointer[peer.ID] // nil: the connection is half-open
-	pays   atomic.Pointer[Stream]  // paid for the handshake; nil: nobody did, or the connection was billed
+	place *admission.Slot
+	ctx   context.Context // ends when the connection gives way
+	evict func()
+	peer  atomic.Pointer[peer.ID] // nil: the connection is half-open
+	pays  atomic.Pointer[Stream]  // paid for the handshake; nil: nobody did, or the connection was billed
 }
 
-// SetPeer ends a half-open connection that has given way. Of an outbound connection, it comes before the dial.
+// SetPeer ends a half-open connection that has given way.
 func (c *connection) SetPeer(p peer.ID) error {
 	c.peer.Store(&p)
-	if c.caused != nil {
-		if err := c.caused(p); err != nil {
-			return err
-		}
-	}
-	if c.place != nil && c.ctx.Err() != nil {
+	if c.ctx.Err() != nil {
 		return errCrowded
 	}
 	return c.ConnManagementScope.SetPeer(p)
@@ -215,22 +159,7 @@ func (c *connection) SetPeer(p peer.ID) error {
 
 func (c *connection) Done() {
 	c.ConnManagementScope.Done()
-	c.release(0)
-}
-
-// release gives back the place, and a part of what was paid.
-func (c *connection) release(work time.Duration) {
-	c.pays.Load().refund(work)
-	if c.place != nil {
-		c.place.Release()
-	}
-}
-
-// use notes that the connection is used.
-func (c *connection) use() {
-	if c.place != nil {
-		c.place.Use()
-	}
+	c.place.Release()
 }
 
 // Bill makes the peer pay from now on for what it sends on a connection, if the muxer is a [Muxer]. Through a door, it
@@ -242,7 +171,7 @@ func (t *Table) Bill(c network.Conn) (refused bool) {
 		b.by.Store(t.Of(c))
 	}
 	in, ok := c.Scope().(*connection)
-	if !ok || in.place == nil {
+	if !ok {
 		return false
 	}
 	context.AfterFunc(in.ctx, func() { _ = c.Close() })

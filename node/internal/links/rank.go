@@ -8,8 +8,12 @@ import (
 	ma "github.com/multiformats/go-multiaddr"
 )
 
+// mostOfKind is the largest number of a peer's addresses of a kind that are dialled.
+const mostOfKind = 8
+
 // ByTCP ranks the addresses of a peer for a dial: by TCP, then by other transports, then by relays. Each kind waits
-// .25 s for the one before it. A kind has libp2p's order and delays.
+// .25 s for the one before it. A kind has libp2p's order and delays, and is dialled at eight addresses at most: by
+// identify a peer names up to 500. Dials that punch holes have no ranks, and no such bound.
 func ByTCP(addrs []ma.Multiaddr) (ranked []network.AddrDelay) {
 	var kinds [3][]ma.Multiaddr
 	for _, a := range addrs {
@@ -23,7 +27,8 @@ func ByTCP(addrs []ma.Multiaddr) (ranked []network.AddrDelay) {
 	}
 	var begin time.Duration
 	for _, kind := range kinds {
-		for _, a := range swarm.DefaultDialRanker(kind) {
+		few := swarm.DefaultDialRanker(kind)
+		for _, a := range few[:min(len(few), mostOfKind)] {
 			a.Delay += begin
 			ranked = append(ranked, a)
 		}

@@ -1,6 +1,7 @@
 package links_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -37,5 +38,29 @@ func TestByTCP(t *testing.T) {
 				t.Errorf("%s waits %v, want %v", r.Addr, r.Delay, want[r.Addr.String()])
 			}
 		}
+	}
+}
+
+// TestFewOfEachKind: of the hundreds of addresses that a peer may name, eight of a kind are dialled.
+func TestFewOfEachKind(t *testing.T) {
+	t.Parallel()
+	var addrs []ma.Multiaddr
+	for i := range 100 {
+		for _, by := range []string{"tcp/1", "udp/1/quic-v1", "tcp/1/p2p/12D3KooWJZFsnFcv3zjH144rjhuzGtFrY99fFE36htFNH3RAEC4h/p2p-circuit"} {
+			addrs = append(addrs, ma.StringCast(fmt.Sprintf("/ip4/1.2.3.%d/%s", i, by)))
+		}
+	}
+	kinds := make(map[string]int)
+	for _, r := range links.ByTCP(addrs) {
+		_, rest := ma.SplitFirst(r.Addr)
+		kinds[rest.String()]++
+	}
+	for kind, n := range kinds {
+		if n != 8 {
+			t.Errorf("%d of %s, want 8", n, kind)
+		}
+	}
+	if len(kinds) != 3 {
+		t.Errorf("%d kinds", len(kinds))
 	}
 }
