@@ -53,10 +53,9 @@ var Muxer network.Multiplexer = admit.Muxer{Transport: yamux.DefaultTransport}
 // share places, and the time of handshakes, by the networks of their addresses. They are closed if the key of the peer is
 // not Ed25519, secp256k1 or P-256. While the host has a node, peers pay for all streams that they open, as for guests'
 // streams ([Node.Host]); the relay of a connection pays for what goes over it, too. Of the addresses that a peer says by
-// identify, the host keeps eight, by IP: libp2p.Peerstore must come before Guarded. A peer that comes by a relay pays for
-// the dials that make the connection direct, and its direct connection has a place, as if the peer had dialled. The host
-// dials by TCP first: a connection takes 2 kB, and 15 kB or more by QUIC. A dial by TCP of a host without Noise fails.
-// SwarmOpts that follow Guarded replace this order.
+// identify, the host keeps eight, by IP: libp2p.Peerstore must come before Guarded. The host dials by TCP first: a
+// connection takes 2 kB, and 15 kB or more by QUIC. A dial by TCP of a host without Noise fails. SwarmOpts that follow
+// Guarded replace this order.
 func Guarded(c *libp2p.Config) error {
 	limits := rcmgr.DefaultLimits
 	setLimits(&limits)

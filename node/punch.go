@@ -19,7 +19,7 @@ import (
 
 // HolePunching is libp2p.EnableHolePunching for hosts of nodes. Of the addresses that the other end of a relayed
 // connection names for it, the host dials a few by IP: as many as of a record. Of those that a peer says by identify, it
-// keeps as few, and libp2p.Peerstore must come before HolePunching. On a [Guarded] host, the other end pays.
+// keeps as few, and libp2p.Peerstore must come before HolePunching.
 var HolePunching libp2p.Option = func(c *libp2p.Config) error {
 	if err := keepFew(c); err != nil {
 		return err
@@ -45,9 +45,10 @@ func few(addrs []ma.Multiaddr) []ma.Multiaddr {
 	return addrs[:min(len(addrs), limits.Limits{}.Defaulted().Addrs)]
 }
 
-// said is a peerstore that keeps a few of the addresses that a peer says by identify. So whoever dials a peer by its
-// own word, such as libp2p to punch a hole, dials a few addresses. Identify's addresses are those with its times to live.
-type said struct {
+// fewSaid is a peerstore that keeps a few of the addresses that a peer says by identify. So whoever dials a peer by its
+// own word, such as libp2p to punch a hole, dials a few addresses. Identify adds them with ConnectedAddrTTL or
+// RecentlyConnectedAddrTTL.
+type fewSaid struct {
 	peerstore.Peerstore
 	peerstore.CertifiedAddrBook
 }
@@ -60,13 +61,13 @@ func keepFew(c *libp2p.Config) (err error) {
 		}
 	}
 	if book, ok := peerstore.GetCertifiedAddrBook(c.Peerstore); ok { // else libp2p refuses the peerstore
-		c.Peerstore = said{c.Peerstore, book}
+		c.Peerstore = fewSaid{c.Peerstore, book}
 	}
 	return nil
 }
 
 // AddAddrs adds addresses of a peer.
-func (s said) AddAddrs(p peer.ID, addrs []ma.Multiaddr, ttl time.Duration) {
+func (s fewSaid) AddAddrs(p peer.ID, addrs []ma.Multiaddr, ttl time.Duration) {
 	if ttl == peerstore.ConnectedAddrTTL || ttl == peerstore.RecentlyConnectedAddrTTL {
 		addrs = few(addrs)
 	}

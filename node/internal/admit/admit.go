@@ -58,6 +58,7 @@ func New(work float64, slots int, linked func(peer.ID) bool) *Table {
 // Stream is an open inbound stream, or stands for the principal of a connection or a peer.
 type Stream struct {
 	t      *Table
+	conn   network.Conn // nil: none
 	who    admission.Principal
 	slot   *admission.Slot
 	long   *admission.Slot // place of a long message; nil: none
@@ -68,7 +69,7 @@ type Stream struct {
 // Of returns the principal of messages on a connection, without a place for a stream.
 func (t *Table) Of(c network.Conn) *Stream {
 	var b *billed
-	return &Stream{t: t, billed: c.As(&b), who: admission.Principal{
+	return &Stream{t: t, conn: c, billed: c.As(&b), who: admission.Principal{
 		Peer: string(c.RemotePeer()), Group: Group(c.RemoteMultiaddr()), Linked: t.linked(c.RemotePeer()),
 	}}
 }
@@ -103,20 +104,12 @@ type paid struct {
 
 // Paid returns a stream that a peer has opened such that the peer pays for what is read from it, and for each write
 // after the choice of its protocol. So who asks for as much as it can gets no more than its share. A read or write waits
-// for payment until the stream ends; if it came through no [Door], until ctx ends.
+// for payment until the stream's connection or ctx ends.
 func (t *Table) Paid(ctx context.Context, s network.Stream) network.Stream {
 	if _, ok := s.(*paid); ok {
 		return s
 	}
-	return &paid{Stream: s, by: t.Of(s.Conn()), ctx: Life(ctx, s)}
-}
-
-// Life returns the context that ends with a stream that a peer has opened through a [Door]; for another stream, ctx.
-func Life(ctx context.Context, s network.Stream) context.Context {
-	if in, ok := s.Scope().(*inbound); ok {
-		return in.ctx
-	}
-	return ctx
+	return &paid{Stream: s, by: t.Of(s.Conn()), ctx: ctx}
 }
 
 // Unpaid returns the stream below one of [Table.Paid], for a protocol that has prices of its own.
@@ -147,7 +140,7 @@ func (p *paid) Write(b []byte) (int, error) {
 func (t *Table) Enter(c network.Conn, evict func()) (s *Stream, ok bool) {
 	s = t.Of(c)
 	if in, ok := c.Scope().(*connection); ok {
-		in.use()
+		in.place.Use()
 	}
 	s.evict, s.slot = evict, t.gate.Take(s.who, evict)
 	return s, s.slot != nil
@@ -224,15 +217,18 @@ func (s *Stream) Reading(bytes int) time.Duration {
 }
 
 // PayLate waits until the work may be done, and charges the peer for it. If ctx ends first, it returns the error of
-// ctx.
+// ctx; if the connection is closed first, network.ErrReset, a second later at most.
 func (s *Stream) PayLate(ctx context.Context, work time.Duration) error {
 	for work > 0 {
 		wait := s.ask(work)
 		if wait == 0 {
 			break
 		}
+		if s.conn != nil && s.conn.IsClosed() {
+			return network.ErrReset
+		}
 		select {
-		case <-time.After(wait):
+		case <-time.After(min(wait, time.Second)):
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -200,6 +200,7 @@ func table(work float64, linked bool) *admit.Table {
 type at struct{ network.Conn }
 
 func (at) As(any) bool                          { return false }
+func (at) IsClosed() bool                       { return false }
 func (at) RemotePeer() peer.ID                  { return "p" }
 func (at) RemoteMultiaddr() multiaddr.Multiaddr { return multiaddr.StringCast("/ip4/1.2.3.4/tcp/1") }
 

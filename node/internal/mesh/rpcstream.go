@@ -57,7 +57,7 @@ func (h watchedHost) watch(handle network.StreamHandler) network.StreamHandler {
 	return func(s network.Stream) {
 		s = admit.Unpaid(s)
 		p, in := s.Conn().RemotePeer(), &rpcStream{Stream: s, m: h.m, handled: make(chan struct{}), pays: h.m.cfg.Admit.Of(s.Conn())}
-		if in.pays.PayLate(admit.Life(h.m.cfg.Done, s), admit.Open) != nil {
+		if in.pays.PayLate(h.m.cfg.Done, admit.Open) != nil {
 			_ = s.Reset()
 			return
 		}
@@ -207,7 +207,7 @@ func (s *rpcStream) Read(b []byte) (int, error) {
 		most = strangerRPC
 	}
 	fits := s.frames.pass(b[:k], most)
-	_ = s.pays.PayLate(admit.Life(s.m.cfg.Done, s.Stream), time.Duration(s.frames.begun-before)*admit.RPC+s.pays.Reading(k))
+	_ = s.pays.PayLate(s.m.cfg.Done, time.Duration(s.frames.begun-before)*admit.RPC+s.pays.Reading(k))
 	s.waiting.Store(false)
 	if k == 0 && err != nil && s.resumed() { // another error will come again
 		return s.Read(b)

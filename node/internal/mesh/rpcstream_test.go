@@ -30,7 +30,6 @@ type piped struct {
 
 func (s piped) Read(b []byte) (int, error)        { return s.conn.Read(b) }
 func (s piped) SetReadDeadline(t time.Time) error { return s.conn.SetReadDeadline(t) }
-func (s piped) Scope() network.StreamScope        { return nil }
 
 // TestRepeat: what a peer has said of its subscription is read again between two of its RPCs, whenever that is wanted,
 // and the RPCs come as they were sent.
@@ -105,8 +104,6 @@ type twice struct {
 	wake bool // a Read ends at once
 	set  int
 }
-
-func (s *twice) Scope() network.StreamScope { return nil }
 
 func (s *twice) SetReadDeadline(t time.Time) error {
 	s.mu.Lock()

@@ -64,7 +64,7 @@ type Stream struct {
 	Peer   peer.ID
 	n      *Node
 	id     protocol.ID
-	ctx    context.Context // ends with the node or the stream, or when the stream must give way to another
+	ctx    context.Context // ends with the node, or when the stream must give way to another
 	unhook func() bool
 	// Called when an inbound stream begins to be in use; nil: not to be called, or called already
 	use      func() (unused func())
@@ -250,7 +250,6 @@ func (n *Node) Served(id protocol.ID, handle func(*Stream) error) network.Stream
 		}
 		ctx, stop := context.WithCancel(n.Done)
 		defer stop()
-		defer context.AfterFunc(admit.Life(n.Done, raw), stop)()
 		admitted, ok := n.Admit.Enter(raw.Conn(), stop)
 		if !ok {
 			n.Counters.Drop("streams")
