@@ -6,7 +6,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -244,41 +246,64 @@ func parse(built bool, path, text string) (*Scenario, error) {
 	return s, nil
 }
 
-// or puts a default in place of a value that is zero. It adds a fault if the file says zero: the file would do something
-// else than it says.
-func or[T comparable](s *Scenario, faults *[]error, key string, value *T, instead T) {
+// defaulter puts defaults in place of zeros.
+type defaulter struct {
+	source source
+	said   map[string]any // all that the file says
+	faults []error
+}
+
+// defaultTo puts a default in place of a value that is zero. It adds a fault if the file says zero: the file would do
+// something else than it says.
+func defaultTo[T comparable](d *defaulter, key string, value *T, instead T) {
 	var zero T
 	if *value != zero || instead == zero {
 		return
 	}
-	if _, said := s.source.find(key); said {
-		*faults = append(*faults, s.source.fault(key, "zero stands for the default, %v: leave the key out, or give it another value", instead))
+	if says(d.said, key) {
+		d.faults = append(d.faults, d.source.fault(key, "zero stands for the default, %v: leave the key out, or give it another value", instead))
 	}
 	*value = instead
 }
 
+// says reports whether a decoded file gives a key a value. Keys are named as in [source.fault].
+func says(in any, key string) bool {
+	for part := range strings.SplitSeq(key, ".") {
+		i, err := strconv.Atoi(part)
+		if list := reflect.ValueOf(in); err == nil && list.Kind() == reflect.Slice && i < list.Len() {
+			in = list.Index(i).Interface()
+			continue
+		}
+		table, _ := in.(map[string]any)
+		in = table[part]
+	}
+	return in != nil
+}
+
 // defaults fills in the defaults, and returns a fault for each key that says zero in place of one. It makes an event of
 // Killed, and lines of Strong.
-func (s *Scenario) defaults() (faults []error) {
+func (s *Scenario) defaults() []error {
+	d := &defaulter{source: s.source}
+	_, _ = toml.Decode(s.Text(), &d.said) // no error: parse has decoded it
 	if len(s.Strategies) == 0 {
 		s.Strategies = []string{"venn"}
 	}
-	or(s, &faults, "trials", &s.Trials, 5)
-	or(s, &faults, "warmup", &s.Warmup, Duration(time.Minute))
-	or(s, &faults, "asking", &s.Asking, Duration(time.Minute))
-	or(s, &faults, "rows", &s.Rows, Figures)
-	or(s, &faults, "patience", &s.Patience, Duration(10*time.Second))
+	defaultTo(d, "trials", &s.Trials, 5)
+	defaultTo(d, "warmup", &s.Warmup, Duration(time.Minute))
+	defaultTo(d, "asking", &s.Asking, Duration(time.Minute))
+	defaultTo(d, "rows", &s.Rows, Figures)
+	defaultTo(d, "patience", &s.Patience, Duration(10*time.Second))
 	c := &s.Collections
-	or(s, &faults, "collections.data", &c.Data, Clusters)
+	defaultTo(d, "collections.data", &c.Data, Clusters)
 	if c.Data == Clusters {
-		or(s, &faults, "peers", &s.Peers, 100)
+		defaultTo(d, "peers", &s.Peers, 100)
 	}
-	or(s, &faults, "collections.keys", &c.Keys, 200)
-	or(s, &faults, "collections.size", &c.Size, 50)
-	or(s, &faults, "collections.outside", &c.Outside, 0.1)
-	or(s, &faults, "collections.zipf", &c.Zipf, holdings.ZipfExponent)
-	or(s, &faults, "collections.copies", &c.Copies, 5)
-	or(s, &faults, "collections.chunk", &c.Chunk, 1<<20)
+	defaultTo(d, "collections.keys", &c.Keys, 200)
+	defaultTo(d, "collections.size", &c.Size, 50)
+	defaultTo(d, "collections.outside", &c.Outside, 0.1)
+	defaultTo(d, "collections.zipf", &c.Zipf, holdings.ZipfExponent)
+	defaultTo(d, "collections.copies", &c.Copies, 5)
+	defaultTo(d, "collections.chunk", &c.Chunk, 1<<20)
 	if len(s.Lines) == 0 && s.Strong > 0 {
 		s.Lines = []Line{{Name: strong, Share: s.Strong, Up: 100_000_000, Down: 100_000_000}, {Name: "weak", Share: 1 - s.Strong, Up: 1_000_000, Down: 1_000_000}}
 	}
@@ -286,30 +311,30 @@ func (s *Scenario) defaults() (faults []error) {
 		s.Lines = []Line{{Name: "10mbit", Up: 10_000_000, Down: 10_000_000}}
 	}
 	for i := range s.Lines {
-		or(s, &faults, fmt.Sprintf("lines.%d.share", i), &s.Lines[i].Share, 1)
-		or(s, &faults, fmt.Sprintf("lines.%d.name", i), &s.Lines[i].Name, fmt.Sprint(i))
+		defaultTo(d, fmt.Sprintf("lines.%d.share", i), &s.Lines[i].Share, 1)
+		defaultTo(d, fmt.Sprintf("lines.%d.name", i), &s.Lines[i].Name, fmt.Sprint(i))
 	}
 	if s.Latency.Matrix == "" {
-		or(s, &faults, "latency.least", &s.Latency.Least, Duration(10*time.Millisecond))
+		defaultTo(d, "latency.least", &s.Latency.Least, Duration(10*time.Millisecond))
 	}
-	or(s, &faults, "latency.most", &s.Latency.Most, max(s.Latency.Least, Duration(100*time.Millisecond)))
+	defaultTo(d, "latency.most", &s.Latency.Most, max(s.Latency.Least, Duration(100*time.Millisecond)))
 	for i := range s.Latency.Region {
-		or(s, &faults, fmt.Sprintf("latency.region.%d.share", i), &s.Latency.Region[i].Share, 1)
+		defaultTo(d, fmt.Sprintf("latency.region.%d.share", i), &s.Latency.Region[i].Share, 1)
 	}
-	or(s, &faults, "links.kind", &s.Links.Kind, "random")
+	defaultTo(d, "links.kind", &s.Links.Kind, "random")
 	degree := 8
 	if s.Links.Kind == string(sim.Star) {
 		degree = 1
 	}
-	or(s, &faults, "links.degree", &s.Links.Degree, degree)
-	or(s, &faults, "queries.rule", &s.Queries.Rule, holdings.Interest)
-	or(s, &faults, "queries.number", &s.Queries.Number, 500)
-	or(s, &faults, "queries.zipf", &s.Queries.Zipf, holdings.ZipfExponent)
-	or(s, &faults, "sessions.shape", &s.Sessions.Shape, 0.5)
-	or(s, &faults, "sessions.away", &s.Sessions.Away, s.Sessions.Median/10)
+	defaultTo(d, "links.degree", &s.Links.Degree, degree)
+	defaultTo(d, "queries.rule", &s.Queries.Rule, holdings.Interest)
+	defaultTo(d, "queries.number", &s.Queries.Number, 500)
+	defaultTo(d, "queries.zipf", &s.Queries.Zipf, holdings.ZipfExponent)
+	defaultTo(d, "sessions.shape", &s.Sessions.Shape, 0.5)
+	defaultTo(d, "sessions.away", &s.Sessions.Away, s.Sessions.Median/10)
 	for i := range s.Events {
 		if e := &s.Events[i]; e.Kind == Partition {
-			or(s, &faults, fmt.Sprintf("events.%d.parts", i), &e.Parts, 2)
+			defaultTo(d, fmt.Sprintf("events.%d.parts", i), &e.Parts, 2)
 		}
 	}
 	if s.Killed > 0 {
@@ -319,10 +344,10 @@ func (s *Scenario) defaults() (faults []error) {
 	}
 	for i := range s.Adversaries {
 		if a := &s.Adversaries[i]; a.invents() {
-			or(s, &faults, fmt.Sprintf("adversaries.%d.identities", i), &a.Identities, ghosts*a.Number)
+			defaultTo(d, fmt.Sprintf("adversaries.%d.identities", i), &a.Identities, ghosts*a.Number)
 		}
 	}
-	return faults
+	return d.faults
 }
 
 // strong is the class of lines of strong peers.

@@ -55,6 +55,10 @@ func TestMistakes(t *testing.T) {
 		head + "[collections]\noutside = 0":  "name.toml:4: collections.outside: zero stands for the default, 0.1:",
 		head + "[queries]\nzipf = 0.0":       "name.toml:4: queries.zipf: zero stands",
 		head + "[[lines]]\nup=\"1mbit\"\ndown=\"1mbit\"\n[[lines]]\nup=\"1mbit\"\ndown=\"1mbit\"\nshare=0": "name.toml:9: lines.1.share: zero stands",
+		head + `latency = { most = "0s" }`: "name.toml:3: latency.most: zero stands",
+		head + `"warmup" = "0s"`:           "warmup: zero stands",
+		head + "[\"queries\"]\nzipf = 0.0": "queries.zipf: zero stands",
+		head + `lines = [{ up="1mbit", down="1mbit" }, { up="1mbit", down="1mbit", share=0 }]`:            "name.toml:3: lines.1.share: zero stands",
 		head + "[[lines]]\nup = \"1 mbit\"":                                                               "name.toml:4: lines.up:",
 		head + "[[lines]]\nup = \"1mbit\"":                                                                "name.toml:3: lines.0.down: a line has a rate each way",
 		head + "[parameters]\nbits = -1":                                                                  "name.toml:4: parameters.bits",
@@ -82,6 +86,10 @@ func TestMistakes(t *testing.T) {
 		if !errors.Is(err, scenario.ErrScenario) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
+	}
+	const oneShare = head + `lines = [{ up="1mbit", down="1mbit" }, { up="1mbit", down="1mbit", share=0.5 }]`
+	if _, err := scenario.Parse("dir/name.toml", oneShare); err != nil {
+		t.Errorf("one line says its share, the other does not: %v", err)
 	}
 }
 

@@ -18,13 +18,11 @@ func (s source) fault(key, format string, args ...any) error {
 	if s.path == "" { // no file has the scenario
 		return fmt.Errorf("%w: %w", ErrScenario, err)
 	}
-	line, _ := s.find(key)
-	return fmt.Errorf("%w: %s:%d: %s: %w", ErrScenario, s.path, line, key, err)
+	return fmt.Errorf("%w: %s:%d: %s: %w", ErrScenario, s.path, s.line(key), key, err)
 }
 
-// find returns the line of a key, or of the nearest table around it; 1 if there is neither. said means that the line gives
-// the key a value.
-func (s source) find(key string) (best int, said bool) {
+// line returns the line of a key, or of the nearest table around it; 1 if there is neither.
+func (s source) line(key string) int {
 	best, length := 1, 0
 	table, seen := "", map[string]int{}
 	for i, text := range strings.Split(s.text, "\n") {
@@ -43,7 +41,7 @@ func (s source) find(key string) (best int, said bool) {
 				continue
 			}
 			if full := strings.Trim(table+"."+name, "."); prefixes(full, key) && len(full) >= length {
-				best, length, said = i+1, len(full), said || full == key
+				best, length = i+1, len(full)
 			}
 			continue
 		}
@@ -51,7 +49,7 @@ func (s source) find(key string) (best int, said bool) {
 			best, length = i+1, len(table)
 		}
 	}
-	return best, said
+	return best
 }
 
 // prefixes reports whether path is key, or a table around it. If key has no numbers, path's are ignored.
