@@ -16,7 +16,7 @@ import (
 
 // TestTwoSeeds: while a network rotates its seed, each peer is a candidate once: by its summary under the current seed,
 // or by that under the previous one if it has no other, whichever came first. Once the previous seed has ended, nothing
-// under it is held or taken, and that is nobody's fault.
+// under it is held or taken, and that is nobody's fault. Nothing under a third seed is ever taken.
 func TestTwoSeeds(t *testing.T) {
 	const end = time.Minute
 	current, previous := summary.Seed{Network: "slow"}, summary.Seed{Network: "slow", Number: 7}
@@ -36,6 +36,9 @@ func TestTwoSeeds(t *testing.T) {
 				if r, ok := hear(d, 0, "link", s); !ok {
 					t.Fatalf("%s under %v: %+v", s.ID, s.Stream.Header().Seed, r)
 				}
+			}
+			if r, ok := hear(d, 0, "link", under(summary.Seed{Network: "slow", Number: 9}, "neither")); ok || r.Fault != "" {
+				t.Errorf("under a seed that is neither: taken %v, fault %q", ok, r.Fault)
 			}
 			d.Changes()
 			check := func(now time.Duration, unrotated int, want ...wire.PeerID) {
