@@ -17,8 +17,9 @@ import (
 //   - A peer keeps, beside the newest epoch, some earlier ones for a while. An ask names the deepest of them as its
 //     base ([wire.Item].Given), and asks for as many parts of the new epoch.
 //   - The holder answers with the signed header and a relative run given that epoch: the delta. If it does not hold the
-//     base, or the delta is no smaller, it answers with parts. The delta is charged as parts are, and goes before deeper
-//     parts: it costs little and makes the new epoch as deep as the old one.
+//     base, or the delta is no smaller, or it follows parts that the asker has and is longer than a burst, it answers
+//     with parts. The delta is charged as parts are, and goes before deeper parts: it costs little and makes the new
+//     epoch as deep as the old one.
 //   - The receiver applies it and verifies the result against the chain of the new header. So it holds the same prefix
 //     as if the parts had come, and serves parts and deltas of it. Until then the old epoch answers.
 //   - After a delta that does not apply, its sender is asked for parts of that epoch.

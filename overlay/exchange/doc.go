@@ -6,7 +6,8 @@
 // effects of the step. It has no clock, no I/O and no goroutines.
 //
 // It guarantees that no link carries more than its rate times the time plus its burst (see [Burst]). The same holds for
-// all links together against the rates of the peer's own line.
+// all links together against the rates of the peer's own line. A message that cannot be split, as one delta to a new
+// epoch or one part, may be longer than a burst. It goes from a full budget, and is paid for afterwards.
 //
 // The words used here, one meaning each:
 //

@@ -24,9 +24,8 @@ import (
 // line has a focus, origins beside it come later: see focus.go.
 //
 // Each further bit a key halves f, so value per byte falls as depth grows. Taking the best next step is then near the
-// best whole choice: this is a fractional knapsack, where greedy is best except for the last item. Against all choices
-// for four origins it leaves the same false matches in the median. In the worst tenth, where parts are large for the
-// budget, it leaves 1.2 times as many (TestGreedyIsNearlyBest). Small collections are brought to depth first.
+// best whole choice: this is a fractional knapsack, where greedy is best except for the last item. It is worse where
+// parts are large for the budget. Small collections are brought to depth first.
 //
 // Why these weights. A wasted confirmation costs the same for every peer, so f counts as it is. A similar peer is asked
 // more often, because it has what we will want next: hence 1 + overlap, at most twice. If confirmations of a summary's
