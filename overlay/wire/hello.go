@@ -52,7 +52,7 @@ func (h Hello) fields(w *writer) {
 	w.bool(15, h.Tails)
 	w.bool(16, h.Parted)
 	w.uint(17, uint64(h.Seed))
-	// 18 is for the newest format that the sender reads, once there is one besides this one, format 2
+	// Field 18 is kept for the newest format that the sender reads; absent means 2.
 }
 
 // ParseHello decodes a whole message.
