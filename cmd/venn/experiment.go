@@ -102,15 +102,27 @@ func threats() (names []string, err error) {
 	return names, err
 }
 
+// withThreats puts threats' scenarios in place of their common name. Each is named once.
+func withThreats(names []string) ([]string, error) {
+	i := slices.Index(names, threatsInfo.Name)
+	if i < 0 {
+		return names, nil
+	}
+	of, err := threats()
+	var out []string
+	for _, name := range slices.Concat(names[:i], of, names[i+1:]) {
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out, err
+}
+
 // runExperiments runs the named scenarios, or package experiment's: one on collections runs alone.
 func runExperiments(ctx context.Context, c *cli.Command) error {
-	names := c.Args().Slice()
-	if i := slices.Index(names, threatsInfo.Name); i >= 0 {
-		of, err := threats()
-		if err != nil {
-			return err
-		}
-		names = slices.Replace(names, i, i+1, of...)
+	names, err := withThreats(c.Args().Slice())
+	if err != nil {
+		return err
 	}
 	if names[0] == results.Scenarios || slices.ContainsFunc(names, command.IsScenario) {
 		return runScenarios(ctx, c, names)

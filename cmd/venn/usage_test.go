@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -53,5 +54,14 @@ func TestHelpOfCommands(t *testing.T) {
 		if code != exitDone || !strings.Contains(stdout, want) || stderr != "" {
 			t.Errorf("venn %s ends with %d and prints %q and %q on stderr, want %q", line, code, stdout, stderr, want)
 		}
+	}
+}
+
+// TestThreatsOnce: an experiment that is named twice, by itself and as one of threats, is run once.
+func TestThreatsOnce(t *testing.T) {
+	got, err := withThreats([]string{"partition", "threats", "claims"})
+	noErr(t, err)
+	if want := []string{"partition", "claims", "faulty", "identities"}; !slices.Equal(got, want) {
+		t.Errorf("it runs %v, want %v", got, want)
 	}
 }
