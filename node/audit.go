@@ -1,13 +1,13 @@
 package node
 
 import (
-	"bytes"
 	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/rank"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -16,9 +16,8 @@ const (
 	sampleLife = time.Hour
 )
 
-// audit asks a peer for up to event.AuditKeys of our own keys that its summary claims, mixed with at most as many
-// made-up keys that it denies. A made-up key joins halves of two of our keys. Each yes to a made-up key cancels a yes
-// to a claimed one. Without a key store that can list its keys there are no audits.
+// audit asks a peer whether it holds what its summary claims. Without a key store that can list its keys there are no
+// audits.
 func (n *Node) audit(a event.Audit) {
 	sample, err := n.sample.of(n)
 	if err != nil {
@@ -30,42 +29,19 @@ func (n *Node) audit(a event.Audit) {
 		seed = p.Seed
 	}
 	hasher := seed.Hasher()
-	claims := func(k []byte) bool { return a.Claims.Contains(hasher.Fingerprint(k)) }
-	var claimed, denied [][]byte
-	for i, j := range rand.Perm(len(sample)) { // not from the seed: a peer must not foresee it
-		k, other := sample[j], sample[i]
-		if len(claimed) < event.AuditKeys && claims(k) {
-			if has, err := n.has(k, false); has && err == nil {
-				claimed = append(claimed, k)
-			}
-		}
-		if k = slices.Concat(other[:len(other)/2], k[len(k)/2:]); len(denied) < event.AuditKeys && !claims(k) {
-			if has, err := n.has(k, false); !has && err == nil {
-				denied = append(denied, k)
-			}
-		}
-	}
-	if len(claimed) == 0 {
+	sample = slices.Clone(sample)
+	rand.Shuffle(len(sample), func(i, j int) { sample[i], sample[j] = sample[j], sample[i] }) // not from the seed
+	q := rank.Draw(sample, func(k []byte) bool { return a.Claims.Contains(hasher.Fingerprint(k)) }, func(k []byte) (bool, error) { return n.has(k, false) })
+	if len(q.Keys) == 0 {
 		return
 	}
-	asked := append(claimed, denied[:min(len(denied), len(claimed))]...)
-	slices.SortFunc(asked, bytes.Compare) // the order must not tell them apart
-	has, _, err := n.have(n.ctx, a.Of, wire.HaveRequest{Keys: asked}, forInquiry)
+	holds, _, err := n.have(n.ctx, a.Of, wire.HaveRequest{Keys: q.Keys}, forInquiry)
 	if err != nil {
 		n.log.Debug("audit failed", "peer", a.Of.Peer, "err", err)
 		return
 	}
-	hits := 0
-	for i, k := range asked {
-		switch {
-		case has[i] && claims(k):
-			hits++
-		case has[i]:
-			hits-- // this yes cancels one to a claimed key
-		}
-	}
-	hits = max(hits, 0)
-	n.in.Result(n.ctx, event.Outcome{Peer: a.Of.Peer, Hits: hits, Misses: len(claimed) - hits})
+	hits, misses := q.Judge(holds)
+	n.in.Result(n.ctx, event.Outcome{Peer: a.Of.Peer, Hits: hits, Misses: misses})
 }
 
 // keySample keeps some of the node's keys, drawn at random from all. It lists all keys once an hour at most, because a

@@ -10,7 +10,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/node/keystore"
-	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/rank"
 )
 
 // boast are keys that are published, and not held.
@@ -53,7 +53,7 @@ func TestAudit(t *testing.T) {
 					misses = c.Misses
 				}
 			})
-			return misses == event.AuditKeys && !byOverlap(t, n, liar.ID())
+			return misses == rank.AuditKeys && !byOverlap(t, n, liar.ID())
 		})
 	}
 	eventually(t, "the careless one has not", func() bool { return byOverlap(t, careless, other.ID()) })

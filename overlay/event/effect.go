@@ -43,15 +43,12 @@ type Protect struct{ Peer wire.PeerID }
 // nothing else needs it.
 type Disconnect struct{ Peer wire.PeerID }
 
-// Audit checks a neighbour's claims about our keys. The driver asks it for some of our own keys, drawn at random from
-// all that match Claims. An [Outcome] answers the audit, or nothing does.
+// Audit checks a neighbour's claims about our keys: the driver asks it for the keys that rank.Draw draws. An [Outcome]
+// answers the audit, or nothing does.
 type Audit struct {
 	Of     wire.Record
 	Claims *summary.Prefix
 }
-
-// AuditKeys is the most keys that an audit asks for.
-const AuditKeys = 20
 
 // Report reports a peer's misbehaviour, for pubsub's scoring and for metrics.
 type Report struct {

@@ -16,6 +16,7 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/rank"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -443,9 +444,9 @@ func (n *Network) sendParts(i int, e event.SendParts) {
 
 // audit answers an audit: a boaster has none of the keys, any other peer has all.
 func (n *Network) audit(i int, e event.Audit) {
-	out := event.Outcome{Peer: e.Of.Peer, Hits: event.AuditKeys}
+	out := event.Outcome{Peer: e.Of.Peer, Hits: rank.AuditKeys}
 	if j, exists := n.index[e.Of.Peer]; exists && n.Peers[j].Boaster {
-		out.Hits, out.Misses = 0, event.AuditKeys
+		out.Hits, out.Misses = 0, rank.AuditKeys
 	}
 	n.After(2*n.Latency, func() { n.step(i, out) })
 }

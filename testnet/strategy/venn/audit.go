@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/rank"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -29,7 +30,7 @@ func (v *node) audit(e event.Audit) {
 	v.host.Rand().Shuffle(len(own), func(i, j int) { own[i], own[j] = own[j], own[i] })
 	var keys []summary.Fingerprint
 	for _, f := range own {
-		if len(keys) < event.AuditKeys && e.Claims.Contains(f) {
+		if len(keys) < rank.AuditKeys && e.Claims.Contains(f) {
 			keys = append(keys, f)
 		}
 	}
