@@ -37,7 +37,6 @@ import (
 	"github.com/venn-p2p/venn/node/internal/limits"
 	"github.com/venn-p2p/venn/node/internal/links"
 	"github.com/venn-p2p/venn/node/signed"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary/bloom"
 )
@@ -115,7 +114,7 @@ var misbehaviours = []misbehaviour{
 		}
 	}},
 	{PartsID, func(ctx context.Context, h host.Host, n peer.ID, i uint64) { // of groups that there are not
-		send(ctx, h, n, PartsID, wire.PartsRequest{Group: group.ID{byte(i), byte(i >> 8)}, End: 9}.Append(nil))
+		send(ctx, h, n, PartsID, wire.PartsRequest{Group: wire.GroupID{byte(i), byte(i >> 8)}, End: 9}.Append(nil))
 	}},
 	{JoinID, func(ctx context.Context, h host.Host, n peer.ID, _ uint64) { // that does not go on
 		send(ctx, h, n, JoinID, wire.JoinRequest{Params: bloom.Params{BlockBits: 64, Blocks: 1, Hashes: 1}, Filter: 100}.Append(nil))

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
 )
@@ -41,7 +40,7 @@ func knowing(b *testing.B, peers, keys int) *Node {
 	b.Helper()
 	n := newNode(b, WithBandwidth(1e9, 1e9), WithMemory(256<<20))
 	r := newRaw(b, n)
-	byGroup := make(map[group.ID]origin)
+	byGroup := make(map[wire.GroupID]origin)
 	var items []wire.Item
 	whole := 0
 	for i := range peers {

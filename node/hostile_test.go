@@ -10,7 +10,6 @@ import (
 
 	"github.com/venn-p2p/venn/node/internal/mesh"
 	"github.com/venn-p2p/venn/node/signed"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -21,7 +20,7 @@ func TestManyOriginsThroughOneNeighbour(t *testing.T) {
 	const origins = 300
 	n := newNode(t)
 	r := newRaw(t, n)
-	byGroup := make(map[group.ID]origin)
+	byGroup := make(map[wire.GroupID]origin)
 	var items []wire.Item
 	for i := range origins {
 		o := newOrigin(t, fmt.Sprint(i), 50)
@@ -43,7 +42,7 @@ func TestManyOriginsThroughOneNeighbour(t *testing.T) {
 // works.
 func TestHostile(t *testing.T) {
 	t.Parallel()
-	nobodys := make([]byte, len(group.ID{}))
+	nobodys := make([]byte, len(wire.GroupID{}))
 	topic := Topic("venn")
 	claim := binary.AppendUvarint(nil, 1<<40)
 	publish := func(topic string, group, metadata, parts []byte) func(*testing.T, *Node, *raw) {
@@ -85,7 +84,7 @@ func TestHostile(t *testing.T) {
 			}
 		}},
 		{"an epoch of our own that is none", "catalogue", func(_ *testing.T, n *Node, r *raw) {
-			own := group.New(group.OriginTag(string(n.ID())), summary.Epoch{Generation: 1<<32 - 1, Sequence: 1})
+			own := wire.NewGroup(wire.OriginTag(string(n.ID())), summary.Epoch{Generation: 1<<32 - 1, Sequence: 1})
 			r.announce(n, wire.Item{Group: own, Have: 1})
 		}},
 		{"a summary of another network", "seed", asksOf(origin.elsewhere)},

@@ -11,7 +11,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/venn-p2p/venn/node/signed"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -48,8 +47,8 @@ func TestLater(t *testing.T) {
 	}{
 		{"a group", true, publish([]byte("gg"), nil, []byte{1})},
 		{"parts in the catalogue's group", true, publish([]byte(wire.CatalogueGroup), nil, []byte{1})},
-		{"parts with metadata", true, publish(make([]byte, len(group.ID{})), []byte{1}, []byte{1})},
-		{"a form of parts", true, publish(make([]byte, len(group.ID{})), nil, newField)},
+		{"parts with metadata", true, publish(make([]byte, len(wire.GroupID{})), []byte{1}, []byte{1})},
+		{"a form of parts", true, publish(make([]byte, len(wire.GroupID{})), nil, newField)},
 		{"a form of a catalogue", false, publish([]byte(wire.CatalogueGroup), newField, nil)},
 		{"a form of hello", false, ask(HelloID, newField, nil)},
 		{"a form of have", true, ask(HaveID, newField, nil)},

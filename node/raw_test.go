@@ -21,7 +21,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/protocol"
 
 	"github.com/venn-p2p/venn/node/signed"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -280,7 +279,7 @@ func (o origin) of(t testing.TB, seed summary.Seed, name string, keys int, e sum
 }
 
 func (o origin) item() wire.Item {
-	return wire.Item{Group: group.Of(o.stream.Header()), Have: uint16(o.stream.Parts())}
+	return wire.Item{Group: wire.GroupOf(o.stream.Header()), Have: uint16(o.stream.Parts())}
 }
 
 // parts is what the origin's holder answers.

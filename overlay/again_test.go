@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -20,12 +19,12 @@ func TestRefusedLinesComeBack(t *testing.T) {
 	linked(t, o, "liar")
 	linked(t, o, "honest")
 	x := plain.Of("x", []summary.Fingerprint{1, 2, 3})
-	line := event.CatalogueReceived{From: "honest", Items: []wire.Item{{Group: group.Of(x.Stream.Header()), Have: 1}}, Bytes: 20}
+	line := event.CatalogueReceived{From: "honest", Items: []wire.Item{{Group: wire.GroupOf(x.Stream.Header()), Have: 1}}, Bytes: 20}
 	for i := range uint64(64) {
-		step(t, o, 0, event.CatalogueReceived{From: "liar", Items: []wire.Item{{Group: group.New(i+1, summary.Epoch{Generation: 1}), Have: 9}}, Bytes: 20})
+		step(t, o, 0, event.CatalogueReceived{From: "liar", Items: []wire.Item{{Group: wire.NewGroup(i+1, summary.Epoch{Generation: 1}), Have: 9}}, Bytes: 20})
 	}
 	step(t, o, 0, line)
-	if o.directory.Tagged(group.OriginTag("x")) != nil {
+	if o.directory.Tagged(wire.OriginTag("x")) != nil {
 		t.Fatal("there is room for one more")
 	}
 	again := false
@@ -41,7 +40,7 @@ func TestRefusedLinesComeBack(t *testing.T) {
 		t.Fatal("nobody is asked for what was refused")
 	}
 	step(t, o, 2*time.Minute, line)
-	if o.directory.Tagged(group.OriginTag("x")) == nil {
+	if o.directory.Tagged(wire.OriginTag("x")) == nil {
 		t.Error("there is no room for it yet")
 	}
 

@@ -10,7 +10,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/overlaylab"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing/match"
@@ -150,7 +149,7 @@ func TestPartsAreOwedOnce(t *testing.T) {
 		t.Errorf("the answer came 100 times: %d reports, and there are %d parts", n, s.Origins[0].Parts())
 	}
 	later := s.Origins[0].Sent(overlaylab.Honest, 0, 1)
-	later.Group = group.New(later.Group.OriginTag(), summary.Epoch{Generation: 9})
+	later.Group = wire.NewGroup(later.Group.OriginTag(), summary.Epoch{Generation: 9})
 	if step(3*time.Second, later); faults() != n+1 {
 		t.Errorf("a later epoch, unasked: %d reports, want 1", faults()-n)
 	}

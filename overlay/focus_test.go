@@ -47,9 +47,9 @@ func TestFocus(t *testing.T) {
 			t.Errorf("peer %d knows %d", i, p.Overlay.Origins())
 		}
 		own := peers[0]
-		own.Place = overlay.PlaceOf(p.ID)
+		own.Place = p.ID.Place()
 		for _, d := range p.Overlay.Directory() {
-			if own.Range().Contains(overlay.PlaceOf(d.Peer)) {
+			if own.Range().Contains(d.Peer.Place()) {
 				inside, in = inside+d.Rate, in+1
 			} else {
 				outside, out = outside+d.Rate, out+1

@@ -19,7 +19,7 @@ func (o *Overlay) onHello(now time.Duration, in event.HelloReceived) {
 		return
 	}
 	for _, r := range in.Hello.Records[:min(len(in.Hello.Records), wire.MaxHelloRecords)] {
-		if !o.region.Range().Contains(exchange.PlaceOf(r.Peer)) && r.Peer != in.Peer {
+		if !o.region.Range().Contains(r.Peer.Place()) && r.Peer != in.Peer {
 			depth := in.Hello.Depth
 			if o.region.Wider(in.Hello) { // few of the peers that it names cover as much as it does
 				depth = o.region.Depth()

@@ -9,7 +9,6 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -30,14 +29,14 @@ func TestFloodOfOrigins(t *testing.T) {
 	now := time.Duration(0)
 	for i := range uint64(3 * directory.MaxPending) {
 		now += 5 * time.Millisecond // at 4 kB/s, which a link may use for announcements
-		step(t, o, now, event.CatalogueReceived{From: "liar", Items: []wire.Item{{Group: group.New(i+1, summary.Epoch{Generation: 1}), Have: 9}}, Bytes: 20})
+		step(t, o, now, event.CatalogueReceived{From: "liar", Items: []wire.Item{{Group: wire.NewGroup(i+1, summary.Epoch{Generation: 1}), Have: 9}}, Bytes: 20})
 	}
 	if o.directory.Pending() != directory.MaxPendingLink {
 		t.Errorf("%d origins are known of one link, want %d", o.directory.Pending(), directory.MaxPendingLink)
 	}
 	x := plain.Of("x", []summary.Fingerprint{1, 2, 3})
-	step(t, o, now, event.CatalogueReceived{From: "honest", Items: []wire.Item{{Group: group.Of(x.Stream.Header()), Have: 1}}, Bytes: 20})
-	if o.directory.Tagged(group.OriginTag("x")) == nil {
+	step(t, o, now, event.CatalogueReceived{From: "honest", Items: []wire.Item{{Group: wire.GroupOf(x.Stream.Header()), Have: 1}}, Bytes: 20})
+	if o.directory.Tagged(wire.OriginTag("x")) == nil {
 		t.Error("an honest announcement found no room")
 	}
 	step(t, o, now+time.Second, event.LinkClosed{Peer: "liar"})
@@ -67,7 +66,7 @@ func TestFloodLeavesTheLine(t *testing.T) {
 			}
 			for _, it := range c.Items {
 				for _, s := range all {
-					if run, err := s.Stream.Run(0, 1); err == nil && it.Want > 0 && group.Of(s.Stream.Header()) == it.Group {
+					if run, err := s.Stream.Run(0, 1); err == nil && it.Want > 0 && wire.GroupOf(s.Stream.Header()) == it.Group {
 						step(t, o, now, event.PartsReceived{
 							From: "honest", Group: it.Group, Bytes: 500, Parts: wire.Parts{Envelope: s.Envelope, Record: s.Record, Run: run},
 						})
@@ -82,7 +81,7 @@ func TestFloodLeavesTheLine(t *testing.T) {
 				var items []wire.Item
 				for range 5000 { // half a megabyte a second
 					invented++
-					items = append(items, wire.Item{Group: group.New(invented<<32^invented, summary.Epoch{Generation: 1}), Have: 9})
+					items = append(items, wire.Item{Group: wire.NewGroup(invented<<32^invented, summary.Epoch{Generation: 1}), Have: 9})
 				}
 				give(now, event.CatalogueReceived{From: "liar", Items: items, Bytes: 20 * len(items)})
 			}
@@ -94,14 +93,14 @@ func TestFloodLeavesTheLine(t *testing.T) {
 	}
 	for i, s := range all[:120] {
 		now := time.Duration(i) * flooded / 120
-		give(now, event.CatalogueReceived{From: "honest", Items: []wire.Item{{Group: group.Of(s.Stream.Header()), Have: 1}}, Bytes: 20})
+		give(now, event.CatalogueReceived{From: "honest", Items: []wire.Item{{Group: wire.GroupOf(s.Stream.Header()), Have: 1}}, Bytes: 20})
 		run(now, now+flooded/120)
 	}
 	if o.Origins() != 120 {
 		t.Errorf("%d origins of 120 are known after the flood", o.Origins())
 	}
 	for _, s := range all[120:] {
-		give(flooded, event.CatalogueReceived{From: "honest", Items: []wire.Item{{Group: group.Of(s.Stream.Header()), Have: 1}}, Bytes: 20})
+		give(flooded, event.CatalogueReceived{From: "honest", Items: []wire.Item{{Group: wire.GroupOf(s.Stream.Header()), Have: 1}}, Bytes: 20})
 	}
 	run(flooded, flooded+2*time.Second)
 	if o.Origins() != 125 {
@@ -141,7 +140,7 @@ func TestMadeUpPlaces(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(1, 4)), Config{})
 	linked(t, o, "liar")
 	for i := range uint64(64) {
-		g := group.New(group.OriginTag("self")^(i+1), summary.Epoch{Generation: 1})
+		g := wire.NewGroup(wire.OriginTag("self")^(i+1), summary.Epoch{Generation: 1})
 		step(t, o, 0, event.CatalogueReceived{From: "liar", Items: []wire.Item{{Group: g, Have: 9}}, Bytes: 20})
 	}
 	for now := time.Second; now < time.Minute; now += time.Second {
@@ -162,7 +161,7 @@ func TestMadeUpNeighbours(t *testing.T) {
 	}
 	for now := time.Second; now < 10*time.Minute; now += time.Second {
 		if now%(30*time.Second) == time.Second {
-			g := group.New(group.OriginTag("self")^uint64(now), summary.Epoch{Generation: 1})
+			g := wire.NewGroup(wire.OriginTag("self")^uint64(now), summary.Epoch{Generation: 1})
 			step(t, o, now, event.CatalogueReceived{From: "liar", Items: []wire.Item{{Group: g, Have: 9}}, Bytes: 20})
 		}
 		step(t, o, now, event.Tick{})
@@ -195,7 +194,7 @@ func TestManyIdentities(t *testing.T) {
 	for i := range identities {
 		s := plain.Of(wire.PeerID(fmt.Sprint("id", i)), []summary.Fingerprint{summary.Fingerprint(i), 7, 8, 9})
 		all = append(all, s)
-		step(t, o, 0, event.CatalogueReceived{From: "sybil", Items: []wire.Item{{Group: group.Of(s.Stream.Header()), Have: 1}}, Bytes: 20})
+		step(t, o, 0, event.CatalogueReceived{From: "sybil", Items: []wire.Item{{Group: wire.GroupOf(s.Stream.Header()), Have: 1}}, Bytes: 20})
 	}
 	most := 0
 	for now := time.Second; now < time.Minute; now += time.Second {
@@ -207,7 +206,7 @@ func TestManyIdentities(t *testing.T) {
 		}
 		for _, it := range asked {
 			for _, s := range all {
-				if run, err := s.Stream.Run(0, 1); err == nil && it.Want > 0 && group.Of(s.Stream.Header()) == it.Group {
+				if run, err := s.Stream.Run(0, 1); err == nil && it.Want > 0 && wire.GroupOf(s.Stream.Header()) == it.Group {
 					step(t, o, now, event.PartsReceived{
 						From: "sybil", Group: it.Group, Bytes: 500, Parts: wire.Parts{Envelope: s.Envelope, Record: s.Record, Run: run},
 					})
@@ -229,7 +228,7 @@ func TestRefusingAHeaderAllocatesLittle(t *testing.T) {
 	o := alone(t, rand.New(rand.NewPCG(1, 3)), Config{})
 	linked(t, o, "p")
 	x := plain.Of("x", []summary.Fingerprint{1, 2, 3})
-	group := group.Of(x.Stream.Header())
+	group := wire.GroupOf(x.Stream.Header())
 	step(t, o, 0, event.CatalogueReceived{From: "p", Items: []wire.Item{{Group: group, Have: 1}}, Bytes: 20})
 	step(t, o, time.Second, event.Tick{})
 	huge := append([]byte(nil), x.Envelope...)

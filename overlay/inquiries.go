@@ -5,7 +5,6 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -85,7 +84,7 @@ func (o *Overlay) learnPeer(now time.Duration, from wire.PeerID, n wire.Named) r
 	if e := o.directory.Lookup(r.Peer); e != nil && e.Record().Envelope != nil {
 		return region.NoNews
 	}
-	if o.region.Range().Contains(exchange.PlaceOf(r.Peer)) {
+	if o.region.Range().Contains(r.Peer.Place()) {
 		o.learnRecord(now, from, r)
 		o.pass()
 		if _, known := o.directory.RecordOf(r.Peer); known {
@@ -107,13 +106,13 @@ func (o *Overlay) introduce(now time.Duration, from wire.PeerID, i wire.Parts) b
 	if err != nil || h.Seed != o.cfg.Seed || i.Run.First != 0 || h.Origin == string(o.cfg.Self) {
 		return false
 	}
-	e := o.directory.Invite(now, from, group.Of(h).OriginTag())
+	e := o.directory.Invite(now, from, wire.GroupOf(h).OriginTag())
 	o.pass()
 	if e == nil || e.Index() < o.directory.Owns() || e.Unwanted(now) {
 		return false
 	}
 	r := o.directory.Take(now, e, event.PartsReceived{
-		From: from, Transport: event.Direct, Group: group.Of(h), Parts: i,
+		From: from, Transport: event.Direct, Group: wire.GroupOf(h), Parts: i,
 	})
 	if r.Fault != "" {
 		o.effects.Emit(event.Report{Peer: from, Fault: r.Fault})

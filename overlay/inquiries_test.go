@@ -37,7 +37,7 @@ func TestInquiriesForASearch(t *testing.T) {
 	o := cornered(t, "a", "b", "c")
 	elsewhere := func(name string) wire.PeerID {
 		for i := 0; ; i++ {
-			if p := wire.PeerID(fmt.Sprint(name, i)); !o.region.Range().Contains(PlaceOf(p)) {
+			if p := wire.PeerID(fmt.Sprint(name, i)); !o.region.Range().Contains(p.Place()) {
 				return p
 			}
 		}

@@ -113,7 +113,7 @@ func census(net *overlaylab.Network, interests int) (known, unknown, alike, dept
 		depths += covered.Depth()
 		for j, other := range net.Peers {
 			switch {
-			case i == j || !covered.Contains(overlay.PlaceOf(other.ID)):
+			case i == j || !covered.Contains(other.ID.Place()):
 			case kept[other.ID]:
 				known++
 			default:
@@ -274,10 +274,10 @@ func contactsCover(t *testing.T, net *overlaylab.Network) {
 		}
 		in := 0
 		for _, other := range net.Peers {
-			if said.Contains(overlay.PlaceOf(other.ID)) {
+			if said.Contains(other.ID.Place()) {
 				in++
 			}
-			if !all.Contains(overlay.PlaceOf(other.ID)) {
+			if !all.Contains(other.ID.Place()) {
 				missing++
 			}
 		}

@@ -155,7 +155,7 @@ func (o *Overlay) Similar(n int) []Alike {
 func (o *Overlay) Vouched() int { return o.region.Vouched() }
 
 // Covers returns the range that this peer can vouch for.
-func (o *Overlay) Covers() space.Range { return space.Around(PlaceOf(o.cfg.Self), o.Vouched()) }
+func (o *Overlay) Covers() space.Range { return space.Around(o.cfg.Self.Place(), o.Vouched()) }
 
 // Precise returns the widest range around this peer that it can vouch for and in which few false matches are expected.
 func (o *Overlay) Precise() space.Range { return o.region.Precise() }
@@ -293,9 +293,6 @@ func Burst(bytesPerSecond float64) float64 { return exchange.Burst(bytesPerSecon
 // LinkRate returns the rate of summaries, in bytes a second, from a line that sends up bit/s to one that receives down
 // bit/s: the given share of the slower end.
 func LinkRate(up, down uint64, share float64) float64 { return exchange.LinkRate(up, down, share) }
-
-// PlaceOf returns the place of a peer: see package space.
-func PlaceOf(p wire.PeerID) space.Place { return exchange.PlaceOf(p) }
 
 // Cost returns the number of bytes that a message counts against a budget.
 func Cost(m wire.Message) int { return exchange.Cost(m) }

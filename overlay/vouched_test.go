@@ -51,7 +51,7 @@ func vouched(t *testing.T, net *overlaylab.Network, name string) {
 	for i, p := range net.Peers {
 		in, of, covered := 0, 0, p.Overlay.Covers()
 		for j, other := range net.Peers {
-			if i == j || !covered.Contains(overlay.PlaceOf(other.ID)) {
+			if i == j || !covered.Contains(other.ID.Place()) {
 				continue
 			}
 			of++

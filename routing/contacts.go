@@ -7,7 +7,6 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -360,4 +359,4 @@ func (r *Router) judge(q *search, a *referrer, holder wire.PeerID) {
 }
 
 // placeOf returns the place of a peer.
-func placeOf(p wire.PeerID) space.Place { return space.Place(group.OriginTag(string(p))) }
+func placeOf(p wire.PeerID) space.Place { return space.Place(wire.OriginTag(string(p))) }

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/space"
@@ -25,12 +24,12 @@ func ranged(n, depth int, cfg routing.Config) (*routinglab.Net, []*routinglab.No
 		nodes[i] = net.Peer(wire.PeerID(fmt.Sprintf("p%03d", i)))
 	}
 	for i, node := range nodes {
-		place := overlay.PlaceOf(node.ID)
+		place := node.ID.Place()
 		node.Range = space.Around(place, depth)
 		table := region.NewContacts(place)
 		table.SetDepth(depth)
 		for j, other := range nodes {
-			at := overlay.PlaceOf(other.ID)
+			at := other.ID.Place()
 			if i != j && node.Range.Contains(at) {
 				node.Knows[other.ID] = 0.001
 			}
@@ -74,7 +73,7 @@ func TestContactsFind(t *testing.T) {
 			if s.Found != 1 || s.Messages > 2*7+2 {
 				t.Fatalf("costs %d, %s: %v", costs, node.ID, node.Done[0])
 			}
-			if own := node.Range.Contains(overlay.PlaceOf(nodes[17].ID)); own && s.Messages > 2 {
+			if own := node.Range.Contains(nodes[17].ID.Place()); own && s.Messages > 2 {
 				t.Errorf("costs %d: %s knows the holder, and spent %d messages", costs, node.ID, s.Messages)
 			}
 		}
@@ -161,12 +160,12 @@ func TestDenyingContacts(t *testing.T) {
 		net, nodes := ranged(64, 3, cfg)
 		nodes[17].Holds["k"] = true
 		itself := func(r routing.Reason) bool { return r.Why == routing.Contact && r.Peer == nodes[17].ID }
-		home := space.Around(overlay.PlaceOf(nodes[17].ID), 3)
+		home := space.Around(nodes[17].ID.Place(), 3)
 		for i, node := range nodes {
-			node.Boasts = home.Contains(overlay.PlaceOf(node.ID)) && i%2 == 0
+			node.Boasts = home.Contains(node.ID.Place()) && i%2 == 0
 		}
 		for i, node := range nodes {
-			if i == 17 || home.Contains(overlay.PlaceOf(node.ID)) {
+			if i == 17 || home.Contains(node.ID.Place()) {
 				continue
 			}
 			stats := search(net, node, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
@@ -248,10 +247,10 @@ func searchesBeside(t *testing.T, cfg routing.Config, silence func(*routinglab.N
 func TestBoastingContacts(t *testing.T) {
 	net, nodes := ranged(64, 3, routing.Config{})
 	nodes[17].Holds["k"] = true
-	at := overlay.PlaceOf(nodes[17].ID)
+	at := nodes[17].ID.Place()
 	n, others := 0, 0
 	for i, node := range nodes {
-		if !space.Around(at, 1).Contains(overlay.PlaceOf(node.ID)) {
+		if !space.Around(at, 1).Contains(node.ID.Place()) {
 			node.Range = space.Range{} // says that it knows everybody
 			continue
 		}
@@ -260,7 +259,7 @@ func TestBoastingContacts(t *testing.T) {
 		}
 	}
 	for i, node := range nodes {
-		if i == 17 || !space.Around(at, 1).Contains(overlay.PlaceOf(node.ID)) {
+		if i == 17 || !space.Around(at, 1).Contains(node.ID.Place()) {
 			continue
 		}
 		n += search(net, node, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any}).Found
@@ -291,7 +290,7 @@ func TestMoreContacts(t *testing.T) {
 		net, nodes := ranged(64, 3, routing.Config{})
 		node, holder := nodes[5], nodes[17]
 		holder.Holds["k"] = true
-		home := space.Around(overlay.PlaceOf(holder.ID), 3)
+		home := space.Around(holder.ID.Place(), 3)
 		if node.Range == home {
 			t.Fatal("the asker knows the holder")
 		}
@@ -374,7 +373,7 @@ func TestPeersHoldInquiriesOpen(t *testing.T) {
 			}
 			node, holder := nodes[5], nodes[17]
 			node.Unsaid, holder.Holds["k"] = true, c.holder
-			home := space.Around(overlay.PlaceOf(holder.ID), 3)
+			home := space.Around(holder.ID.Place(), 3)
 			deny := slices.DeleteFunc(slices.Clone(node.Ask), func(c region.Contact) bool { return !home.Contains(c.Place) })
 			net.Peer(wire.PeerID(deny[denies].Peer)).Boasts = true
 			left := slices.IndexFunc(node.Ask, func(c region.Contact) bool { return !home.Contains(c.Place) })
@@ -401,14 +400,14 @@ func TestWidestWordCountsOnce(t *testing.T) {
 		}
 		found, want := 0, 0
 		for i, node := range nodes {
-			if i == 17 || i == 30 || i == 31 || node.Range.Contains(overlay.PlaceOf(nodes[17].ID)) {
+			if i == 17 || i == 30 || i == 31 || node.Range.Contains(nodes[17].ID.Place()) {
 				continue
 			}
 			want++
 			for _, liar := range []int{30, 31} {
 				p := nodes[liar].ID
 				node.Ask = slices.DeleteFunc(slices.Clone(node.Ask), func(c region.Contact) bool { return c.Peer == string(p) })
-				node.Ask = append(node.Ask, region.Contact{Peer: string(p), Record: []byte("r"), Place: overlay.PlaceOf(p)})
+				node.Ask = append(node.Ask, region.Contact{Peer: string(p), Record: []byte("r"), Place: p.Place()})
 			}
 			near := slices.IndexFunc(nodes, func(n *routinglab.Node) bool {
 				_, knows := node.Knows[n.ID]
@@ -436,9 +435,9 @@ func TestContactsThatNameTheDead(t *testing.T) {
 	found := func(mode wire.Mode, dead int) (n int) {
 		net, nodes := ranged(64, 3, routing.Config{})
 		nodes[holder].Holds["k"] = true
-		home := space.Around(overlay.PlaceOf(nodes[holder].ID), 3)
+		home := space.Around(nodes[holder].ID.Place(), 3)
 		for i, node := range nodes {
-			if i%2 == 0 && home.Contains(overlay.PlaceOf(node.ID)) {
+			if i%2 == 0 && home.Contains(node.ID.Place()) {
 				node.Boasts = dead == 0
 				clear(node.Knows)
 				for j := range dead {
@@ -448,7 +447,7 @@ func TestContactsThatNameTheDead(t *testing.T) {
 			}
 		}
 		for i, node := range nodes {
-			if i == holder || home.Contains(overlay.PlaceOf(node.ID)) {
+			if i == holder || home.Contains(node.ID.Place()) {
 				continue
 			}
 			for id := range routing.QueryID(3) { // the dead are known to have failed
@@ -484,7 +483,7 @@ func TestWidestWordKeepsNobodyWaiting(t *testing.T) {
 			node, p := nodes[i], nodes[liar].ID
 			node.Ask = slices.DeleteFunc(slices.Clone(node.Ask), func(c region.Contact) bool { return c.Peer == string(p) })
 			if lies {
-				node.Ask = append(node.Ask, region.Contact{Peer: string(p), Record: []byte("r"), Place: overlay.PlaceOf(p)})
+				node.Ask = append(node.Ask, region.Contact{Peer: string(p), Record: []byte("r"), Place: p.Place()})
 			}
 			s := search(net, node, routing.Query{ID: 1, Key: []byte("k"), Mode: wire.Any})
 			found, worst = found+s.Found, max(worst, s.Elapsed)

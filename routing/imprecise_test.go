@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -28,9 +27,9 @@ func imprecise(n, depth int, cfg routing.Config) (*routinglab.Net, []*routinglab
 		}
 	}
 	for i, node := range nodes {
-		node.Clear = space.Around(overlay.PlaceOf(node.ID), depth)
+		node.Clear = space.Around(node.ID.Place(), depth)
 		for j, other := range nodes {
-			at := overlay.PlaceOf(other.ID)
+			at := other.ID.Place()
 			if i == j {
 				continue
 			}
@@ -86,7 +85,7 @@ func TestBlurredFindsAny(t *testing.T) {
 		if s.Found != 1 || s.Messages > 2*(7+1+1) {
 			t.Errorf("%s: found %d with %d messages", node.ID, s.Found, s.Messages)
 		}
-		if node.Clear.Contains(overlay.PlaceOf(nodes[17].ID)) && s.Messages > 4 {
+		if node.Clear.Contains(nodes[17].ID.Place()) && s.Messages > 4 {
 			t.Errorf("%s knows the holder well, and spent %d messages", node.ID, s.Messages)
 		}
 	}
@@ -97,9 +96,9 @@ func TestBlurredFindsAny(t *testing.T) {
 func TestBlurredAndDenied(t *testing.T) {
 	net, nodes := imprecise(64, 3, routing.Config{})
 	hold(nodes[17])
-	home := space.Around(overlay.PlaceOf(nodes[17].ID), 3)
+	home := space.Around(nodes[17].ID.Place(), 3)
 	for i, node := range nodes {
-		node.Boasts = i != 17 && home.Contains(overlay.PlaceOf(node.ID))
+		node.Boasts = i != 17 && home.Contains(node.ID.Place())
 	}
 	for i, node := range nodes {
 		if i == 17 || node.Boasts {
@@ -115,9 +114,9 @@ func TestBlurredAndDenied(t *testing.T) {
 func TestBlurredAndNarrow(t *testing.T) {
 	net, nodes := imprecise(64, 3, routing.Config{})
 	for _, node := range nodes[1:] {
-		node.Clear = space.Around(overlay.PlaceOf(node.ID), 4)
+		node.Clear = space.Around(node.ID.Place(), 4)
 		for other := range node.Knows {
-			if !node.Clear.Contains(overlay.PlaceOf(other)) {
+			if !node.Clear.Contains(other.Place()) {
 				node.Knows[other] = 0.7
 			}
 		}
@@ -143,7 +142,7 @@ func TestBlurredAsksLinks(t *testing.T) {
 		t.Fatalf("%d contacts are asked, want one about each of seven ranges", len(contacts))
 	}
 	for _, q := range contacts[:7] {
-		if linked[space.Around(overlay.PlaceOf(q.Peer), 3)] != q.Peer {
+		if linked[space.Around(q.Peer.Place(), 3)] != q.Peer {
 			t.Errorf("%s is asked in place of a linked peer", q.Peer)
 		}
 	}
@@ -158,7 +157,7 @@ func TestBlurredAsksTheLikeliest(t *testing.T) {
 		for k := range 400 {
 			nodes[large].Holds[fmt.Sprint("other", k)] = true
 		}
-		home := space.Around(overlay.PlaceOf(nodes[large].ID), 3)
+		home := space.Around(nodes[large].ID.Place(), 3)
 		if nodes[0].Clear == home {
 			t.Fatalf("peer %d is in the range of the asker", large)
 		}
@@ -247,7 +246,7 @@ func TestBlurredAndNewer(t *testing.T) {
 	var want []wire.PeerID
 	for i := 3; i < 64; i += 12 {
 		nodes[i].Holds["k"] = true
-		nodes[0].Behind[nodes[i].ID] = !nodes[0].Clear.Contains(overlay.PlaceOf(nodes[i].ID))
+		nodes[0].Behind[nodes[i].ID] = !nodes[0].Clear.Contains(nodes[i].ID.Place())
 		want = append(want, nodes[i].ID)
 	}
 	if _, found := find(net, nodes[0], wire.All); !slices.Equal(found, want) {

@@ -102,7 +102,7 @@ func (d *driver) Covers() space.Range {
 	if !d.ranged {
 		return space.Range{}
 	}
-	return space.Around(overlay.PlaceOf("a"), 1+d.byte()%5)
+	return space.Around(wire.PeerID("a").Place(), 1+d.byte()%5)
 }
 
 func (d *driver) Precise() space.Range { return d.Covers() }
@@ -118,7 +118,7 @@ func (d *driver) contacts(roles int) (out []region.Contact) {
 		if b := d.byte(); b&1 == 1 {
 			p := peer(i)
 			out = append(out, region.Contact{
-				Peer: string(p), Record: []byte{1}, Place: overlay.PlaceOf(p), Depth: region.ContactDepth(b >> 1 % 8),
+				Peer: string(p), Record: []byte{1}, Place: p.Place(), Depth: region.ContactDepth(b >> 1 % 8),
 				Right: int32(b >> 6), Role: region.Role(b >> 4 % roles),
 			})
 		}

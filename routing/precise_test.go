@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/space"
@@ -85,7 +84,7 @@ func TestPreciseOfItselfAlone(t *testing.T) {
 	net, poor := informed("a", "b")
 	s, _ := find(net, poor, wire.Any)
 	boaster := s.Explain[0].Peer
-	net.Peer(boaster).Boasts, net.Peer(boaster).Clear = true, space.Around(overlay.PlaceOf(boaster), space.MaxDepth)
+	net.Peer(boaster).Boasts, net.Peer(boaster).Clear = true, space.Around(boaster.Place(), space.MaxDepth)
 	net.Peer("p07").Holds["k"] = true
 	poor.Knows["p07"] = 1e-6
 	for range 4 {
@@ -101,7 +100,7 @@ func TestPreciseOfItselfAlone(t *testing.T) {
 func TestPreciseAfterRanges(t *testing.T) {
 	net, poor := informed("a")
 	delete(poor.Knows, "p07")
-	poor.Range = space.Around(overlay.PlaceOf(poor.ID), 1)
+	poor.Range = space.Around(poor.ID.Place(), 1)
 	for range 8 { // none can be asked
 		poor.Ask = append(poor.Ask, region.Contact{Peer: string(poor.ID), Depth: 1})
 	}

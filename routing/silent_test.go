@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
@@ -21,7 +20,7 @@ func TestSilentContactsTakeNoBudget(t *testing.T) {
 		net, nodes := ranged(64, depth, cfg)
 		nodes[holder].Holds["k"] = true
 		for i, node := range nodes {
-			if i == holder || node.Range.Contains(overlay.PlaceOf(nodes[holder].ID)) {
+			if i == holder || node.Range.Contains(nodes[holder].ID.Place()) {
 				continue
 			}
 			var down []*routinglab.Node

@@ -8,7 +8,6 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/overlaylab"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
@@ -59,7 +58,7 @@ func (k *knower) offered(id string, keys int) wire.Item {
 
 // promised returns an item that offers a summary which nobody has.
 func promised(id string) wire.Item {
-	return wire.Item{Group: group.New(group.OriginTag(id), summary.Epoch{Generation: 1, Sequence: 1}), Have: 9}
+	return wire.Item{Group: wire.NewGroup(wire.OriginTag(id), summary.Epoch{Generation: 1, Sequence: 1}), Have: 9}
 }
 
 func (k *knower) link(p string) {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/overlaylab"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -81,7 +80,7 @@ func beside(rng *rand.Rand, m *Machine, c *overlaylab.Chaos, now time.Duration) 
 				h = p.Header()
 			}
 			it := wire.TailItem{
-				Group: group.Of(h), Short: rng.IntN(2) > 0, Number: uint32(rng.IntN(6)), Gap: rng.IntN(4) == 0, Direct: rng.IntN(2) > 0,
+				Group: wire.GroupOf(h), Short: rng.IntN(2) > 0, Number: uint32(rng.IntN(6)), Gap: rng.IntN(4) == 0, Direct: rng.IntN(2) > 0,
 				Fed: rng.IntN(2) > 0, Wants: rng.IntN(2) > 0, Left: rng.IntN(8) == 0, Hides: rng.IntN(8) == 0,
 			}
 			for range rng.IntN(3) {

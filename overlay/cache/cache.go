@@ -12,7 +12,7 @@ import (
 	"sync"
 	"weak"
 
-	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -33,7 +33,7 @@ type Cache struct {
 // cacheKey identifies a prefix: chain binds all its parts, and group names its header.
 type cacheKey struct {
 	chain [sha256.Size]byte
-	group group.ID
+	group wire.GroupID
 	parts int
 }
 
@@ -52,7 +52,7 @@ func (c *Cache) NewPrefix(h summary.Header) (*summary.Prefix, error) {
 	if c == nil {
 		return summary.NewPrefix(h)
 	}
-	key := cacheKey{h.Chain, group.Of(h), 0}
+	key := cacheKey{h.Chain, wire.GroupOf(h), 0}
 	if p := c.get(key); p != nil && heads(h, p) {
 		return p, nil
 	}
@@ -69,7 +69,7 @@ func (c *Cache) Extend(p *summary.Prefix, r summary.Run) (*summary.Prefix, error
 	if c == nil {
 		return p.Extend(r)
 	}
-	key := cacheKey{p.Header().Chain, group.Of(p.Header()), r.First + len(r.Parts)}
+	key := cacheKey{p.Header().Chain, wire.GroupOf(p.Header()), r.First + len(r.Parts)}
 	if q := c.get(key); q != nil && extends(q, p, r) {
 		return q, nil
 	}
@@ -119,7 +119,7 @@ func (c *Cache) put(key cacheKey, p *summary.Prefix) {
 	for c.size += p.SizeBytes(); c.size > c.limit && c.recent.Len() > 0; {
 		last := c.recent.Back()
 		old := c.recent.Remove(last).(*summary.Prefix)
-		key := cacheKey{old.Header().Chain, group.Of(old.Header()), old.Parts()}
+		key := cacheKey{old.Header().Chain, wire.GroupOf(old.Header()), old.Parts()}
 		delete(c.byKey, key)
 		c.lend(key, old)
 		c.size -= old.SizeBytes()

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 
-	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -18,7 +18,7 @@ type relatives struct {
 // relativeKey names a relative run: the chains bind the parts of both prefixes, the groups their headers.
 type relativeKey struct {
 	chain, baseChain      [sha256.Size]byte
-	group, base           group.ID
+	group, base           wire.GroupID
 	first, end, baseParts int
 }
 
@@ -29,7 +29,7 @@ func (c *Cache) RunRelative(p *summary.Prefix, first, end int, base *summary.Pre
 		return p.RunRelative(first, end, base, baseParts)
 	}
 	h, b := p.Header(), base.Header()
-	key := relativeKey{h.Chain, b.Chain, group.Of(h), group.Of(b), first, end, baseParts}
+	key := relativeKey{h.Chain, b.Chain, wire.GroupOf(h), wire.GroupOf(b), first, end, baseParts}
 	c.mu.Lock()
 	r, there := c.relatives.made[key]
 	c.mu.Unlock()
@@ -66,7 +66,7 @@ func (c *Cache) ExtendRelative(p, base *summary.Prefix, r summary.Relative) (*su
 		return p.ExtendRelative(base, r)
 	}
 	h := p.Header()
-	held := cacheKey{h.Chain, group.Of(h), end}
+	held := cacheKey{h.Chain, wire.GroupOf(h), end}
 	q := c.get(held)
 	if q == nil || !heads(h, q) {
 		q, err := p.ExtendRelative(base, r)

@@ -7,7 +7,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/compare"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/index"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -71,7 +70,7 @@ const (
 // New returns a directory without other peers.
 func New(cfg Config) *Directory {
 	cfg.Limits.defaults(cfg.Memory)
-	own := &Entry{tag: group.Tag(cfg.Seed, string(cfg.Self)), peer: cfg.Self}
+	own := &Entry{tag: wire.Tag(cfg.Seed, string(cfg.Self)), peer: cfg.Self}
 	d := &Directory{
 		cfg: cfg, bans: newBans(cfg.Limits), entries: []*Entry{own}, owns: 1, byTag: map[uint64]*Entry{},
 		groups: map[string]int{}, due: agenda.New(dueTasks), fits: math.MaxInt,
@@ -269,11 +268,11 @@ func (d *Directory) Lookup(p wire.PeerID) *Entry {
 	if l := d.Link(p); l != nil {
 		tag = l.tag
 	} else {
-		tag = group.Tag(d.cfg.Seed, string(p))
+		tag = wire.Tag(d.cfg.Seed, string(p))
 	}
 	e := d.entryOf(tag, p)
 	if d.previous != nil && (e == nil || e.cur == nil) {
-		if old := d.entryOf(group.Rotate(tag, d.cfg.Seed, d.previous.tag), p); old != nil && (e == nil || old.cur != nil) {
+		if old := d.entryOf(wire.RotateTag(tag, d.cfg.Seed, d.previous.tag), p); old != nil && (e == nil || old.cur != nil) {
 			e = old
 		}
 	}

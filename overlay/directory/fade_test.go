@@ -7,7 +7,6 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -23,7 +22,7 @@ func held(t *testing.T) (*Directory, *Entry) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := group.Of(s.Stream.Header())
+	g := wire.GroupOf(s.Stream.Header())
 	e := d.Add(0, "link", g.OriginTag())
 	d.Take(0, e, event.PartsReceived{
 		From: "link", Group: g, Parts: wire.Parts{Envelope: s.Envelope, Record: s.Record, Run: run},

@@ -9,7 +9,6 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -17,7 +16,7 @@ import (
 
 // hear brings all of a summary, from a peer that announced it; false if nothing of it was taken in.
 func hear(d *Directory, now time.Duration, from wire.PeerID, s plain.Origin) (Result, bool) {
-	e := d.Add(now, from, group.Of(s.Stream.Header()).OriginTag())
+	e := d.Add(now, from, wire.GroupOf(s.Stream.Header()).OriginTag())
 	if e == nil || e.Unwanted(now) {
 		return Result{}, false
 	}
@@ -26,7 +25,7 @@ func hear(d *Directory, now time.Duration, from wire.PeerID, s plain.Origin) (Re
 		return Result{}, false
 	}
 	r := d.Take(now, e, event.PartsReceived{
-		From: from, Group: group.Of(s.Stream.Header()), Bytes: 500, Parts: wire.Parts{Envelope: s.Envelope, Record: s.Record, Run: run},
+		From: from, Group: wire.GroupOf(s.Stream.Header()), Bytes: 500, Parts: wire.Parts{Envelope: s.Envelope, Record: s.Record, Run: run},
 	})
 	return r, r.Learned != nil
 }
@@ -115,7 +114,7 @@ func twins(t *testing.T, cfg Config, later time.Duration) (banned int, taken boo
 		if r, _ := hear(d, 0, "sybil", plain.Of(p, []summary.Fingerprint{summary.Fingerprint(i), 17, 18, 19, 20})); r.Fault != event.FaultTwin {
 			t.Fatalf("%d: %+v", i, r)
 		}
-		if e := d.Add(0, "sybil", group.Tag(plain.Tag, string(p))); e != nil {
+		if e := d.Add(0, "sybil", wire.Tag(plain.Tag, string(p))); e != nil {
 			t.Fatalf("%v is banned, and known", e)
 		}
 		d.Shed(0, nobody, noCall)

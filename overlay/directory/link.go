@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -35,7 +34,7 @@ func (d *Directory) Open(p wire.PeerID, from string) *Link {
 		return nil
 	}
 	d.opened++
-	tag := group.Tag(d.cfg.Seed, string(p))
+	tag := wire.Tag(d.cfg.Seed, string(p))
 	l := &Link{Peer: p, Place: d.PlaceOf(tag), group: from, tag: tag, session: d.opened}
 	d.links = slices.Insert(d.links, at, l)
 	d.changes = append(d.changes, Change{Kind: Linked, Link: l})

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -102,14 +101,14 @@ func TestRandomSequences(t *testing.T) {
 					delete(linked, p)
 				}
 			case 3:
-				d.Add(now, from, group.Tag(plain.Tag, string(p)))
+				d.Add(now, from, wire.Tag(plain.Tag, string(p)))
 			case 4:
-				d.Invite(now, from, group.Tag(plain.Tag, string(p)))
+				d.Invite(now, from, wire.Tag(plain.Tag, string(p)))
 			case 5, 6:
 				d.LearnRecord(now, from, record(p))
 			case 7, 8, 9, 10:
 				s := all[number(2)][number(randomPeers)][number(randomEpochs)]
-				e := d.Add(now, from, group.Of(s.Stream.Header()).OriginTag())
+				e := d.Add(now, from, wire.GroupOf(s.Stream.Header()).OriginTag())
 				if e == nil || e.Index() < d.owns {
 					break
 				}
@@ -126,7 +125,7 @@ func TestRandomSequences(t *testing.T) {
 					t.Fatal(err)
 				}
 				d.Take(now, e, event.PartsReceived{
-					From: from, Group: group.Of(s.Stream.Header()), Bytes: 500, Parts: wire.Parts{Envelope: s.Envelope, Record: s.Record, Run: run},
+					From: from, Group: wire.GroupOf(s.Stream.Header()), Bytes: 500, Parts: wire.Parts{Envelope: s.Envelope, Record: s.Record, Run: run},
 				})
 			case 11:
 				d.SetRoom(number(14))

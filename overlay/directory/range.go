@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -31,13 +30,13 @@ func (d *Directory) UnlinkedCapacity() int { return min(d.cfg.MaxOrigins, max(1,
 
 // PlaceOf returns the place of the origin with a tag under the present seed. A place is the same under every seed.
 func (d *Directory) PlaceOf(tag uint64) space.Place {
-	return space.Place(group.Rotate(tag, d.cfg.Seed, summary.SeedTag{Network: d.cfg.Seed.Network}))
+	return space.Place(wire.RotateTag(tag, d.cfg.Seed, summary.SeedTag{Network: d.cfg.Seed.Network}))
 }
 
 // Place returns the place of an entry's origin.
 func (d *Directory) Place(e *Entry) space.Place {
 	if e.old && d.previous != nil {
-		return space.Place(group.Rotate(e.tag, d.previous.tag, summary.SeedTag{Network: d.cfg.Seed.Network}))
+		return space.Place(wire.RotateTag(e.tag, d.previous.tag, summary.SeedTag{Network: d.cfg.Seed.Network}))
 	}
 	return d.PlaceOf(e.tag)
 }

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -27,7 +26,7 @@ func (d *Directory) LearnRecord(now time.Duration, from wire.PeerID, r wire.Reco
 		return ""
 	}
 	if e == nil {
-		e = d.name(now, from, group.Tag(d.cfg.Seed, string(p)))
+		e = d.name(now, from, wire.Tag(d.cfg.Seed, string(p)))
 	}
 	if e != nil && (e.peer == "" || e.peer == p) && d.joinGroup(now, e, r, false) {
 		before := e.signedBytes()

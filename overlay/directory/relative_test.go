@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -18,7 +17,7 @@ func related(t *testing.T, of plain.Origin, first, end int, base plain.Origin, p
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := event.PartsReceived{From: "link", Group: group.Of(of.Stream.Header()), Parts: wire.Parts{Delta: r.Bytes}, Bytes: 100}
+	in := event.PartsReceived{From: "link", Group: wire.GroupOf(of.Stream.Header()), Parts: wire.Parts{Delta: r.Bytes}, Bytes: 100}
 	if first == 0 {
 		in.Envelope, in.Record = of.Envelope, of.Record
 	}
@@ -34,7 +33,7 @@ func TestRelative(t *testing.T) {
 	all := of.Stream.Parts()
 	d := alone(rng, Config{Memory: 1 << 20, MaxOrigins: 10})
 	d.Open("link", "")
-	e := d.Add(0, "link", group.Tag(plain.Tag, "of"))
+	e := d.Add(0, "link", wire.Tag(plain.Tag, "of"))
 	take := func(in event.PartsReceived) Result { return d.Take(time.Second, e, in) }
 	held := func() int {
 		if e.Newest() == nil {

@@ -5,8 +5,8 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/compare"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/index"
+	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -38,7 +38,7 @@ func (d *Directory) startRotation() {
 		return
 	}
 	d.previous = &rotation{tag: d.cfg.Previous.Tag(), hasher: d.cfg.Previous.Hasher()}
-	own := &Entry{index: int32(len(d.entries)), tag: group.Tag(d.previous.tag, string(d.cfg.Self)), peer: d.cfg.Self, old: true}
+	own := &Entry{index: int32(len(d.entries)), tag: wire.Tag(d.previous.tag, string(d.cfg.Self)), peer: d.cfg.Self, old: true}
 	d.entries = append(d.entries, own)
 	d.byTag[own.tag] = own
 	d.owns++
@@ -76,7 +76,7 @@ func (d *Directory) accepts(s summary.SeedTag) bool {
 
 // isTag reports whether a tag is a linked peer's own, under either seed.
 func (d *Directory) isTag(tag uint64, l *Link) bool {
-	return tag == l.tag || d.previous != nil && tag == group.Rotate(l.tag, d.cfg.Seed, d.previous.tag)
+	return tag == l.tag || d.previous != nil && tag == wire.RotateTag(l.tag, d.cfg.Seed, d.previous.tag)
 }
 
 // pairUp finds the sibling of a new entry.
@@ -84,7 +84,7 @@ func (d *Directory) pairUp(e *Entry) {
 	if d.previous == nil {
 		return
 	}
-	if s := d.byTag[group.Rotate(e.tag, d.cfg.Seed, d.previous.tag)]; s != nil && !d.isOwn(s) {
+	if s := d.byTag[wire.RotateTag(e.tag, d.cfg.Seed, d.previous.tag)]; s != nil && !d.isOwn(s) {
 		e.sibling = s
 		s.sibling = e
 	}

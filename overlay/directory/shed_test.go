@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -238,14 +237,14 @@ func TestLinksTakeNoRoom(t *testing.T) {
 			for i := range links {
 				p := wire.PeerID(fmt.Sprint("link", i))
 				d.Open(p, "")
-				if d.Add(0, p, group.Tag(plain.Tag, string(p))) == nil {
+				if d.Add(0, p, wire.Tag(plain.Tag, string(p))) == nil {
 					t.Fatalf("%s has no entry", p)
 				}
 			}
 			n := 0
 			for i := range 4 * room {
 				p := wire.PeerID(fmt.Sprint("stranger", i))
-				tag := group.Tag(plain.Tag, string(p))
+				tag := wire.Tag(plain.Tag, string(p))
 				if way == "announced" {
 					d.Add(0, "link0", tag)
 				} else if fault := d.LearnRecord(0, "link0", record(p)); fault != "" {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -66,7 +65,7 @@ func Span(in wire.Parts) (first, end int) {
 // ofOneOrigin reports whether a delta came: a relative run whose base is another epoch of the same origin.
 func ofOneOrigin(in event.PartsReceived) bool {
 	r, err := summary.ParseRelative(in.Delta)
-	return err == nil && group.ID(r.Base).OriginTag() == in.Group.OriginTag()
+	return err == nil && wire.GroupID(r.Base).OriginTag() == in.Group.OriginTag()
 }
 
 // isPast reports whether an epoch is no later than one that is or was held.
@@ -148,7 +147,7 @@ var errBase = errors.New("directory: no such base")
 
 // Summary returns the prefix held of a group, earlier epochs included; nil if fewer than the given number of parts are
 // held.
-func (d *Directory) Summary(of group.ID, parts int) *summary.Prefix {
+func (d *Directory) Summary(of wire.GroupID, parts int) *summary.Prefix {
 	e := d.Tagged(of.OriginTag())
 	if e == nil {
 		return nil
@@ -172,7 +171,7 @@ func (d *Directory) open(now time.Duration, e *Entry, in event.PartsReceived) (*
 		return nil, Result{Fault: event.FaultSeed}
 	case err != nil:
 		return nil, Result{Fault: event.FaultHeader}
-	case group.Of(h) != in.Group || e.peer != "" && string(e.peer) != h.Origin:
+	case wire.GroupOf(h) != in.Group || e.peer != "" && string(e.peer) != h.Origin:
 		return nil, Result{Fault: event.FaultGroup}
 	case !d.accepts(h.Seed):
 		d.disown(now, e)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/cache"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -20,7 +19,7 @@ func TestVague(t *testing.T) {
 		d := alone(rng, Config{Memory: 64 << 20, MaxOrigins: 1 << 10, Compared: 12, Cache: shared})
 		fps := plain.Keys(rng, 5000)
 		s := plain.Of("origin", fps)
-		g := group.Of(s.Stream.Header())
+		g := wire.GroupOf(s.Stream.Header())
 		e := d.Invite(0, "link", g.OriginTag())
 		give := func(first, end int) {
 			run, err := s.Stream.Run(first, end)

@@ -3,7 +3,6 @@ package event
 import (
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -28,7 +27,7 @@ type SendCatalogue struct {
 // Or it sends a delta to the group's epoch, with the Envelope, and with the Record unless the receiver has the record.
 type SendParts struct {
 	To    wire.PeerID
-	Group group.ID
+	Group wire.GroupID
 	wire.Parts
 }
 

@@ -3,7 +3,6 @@ package event
 import (
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -73,7 +72,7 @@ type CatalogueReceived struct {
 type PartsReceived struct {
 	From      wire.PeerID
 	Transport Transport
-	Group     group.ID
+	Group     wire.GroupID
 	wire.Parts
 	Bytes int           // bytes of the message on the wire
 	Came  time.Duration // time of arrival, if that was before now; 0: now

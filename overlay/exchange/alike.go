@@ -8,7 +8,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/overlay/directory"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -40,7 +39,7 @@ func (b base) given() wire.Given {
 	if b.p == nil {
 		return wire.Given{}
 	}
-	return wire.Given{Group: group.Of(b.p.Header()), Parts: uint16(b.p.Parts())}
+	return wire.Given{Group: wire.GroupOf(b.p.Header()), Parts: uint16(b.p.Parts())}
 }
 
 // partsGiven returns the number of parts of a base given which parts of p up to end are coded: the fewest whose

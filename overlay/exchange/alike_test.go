@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -20,7 +19,7 @@ func holding(t *testing.T, parts map[int]int, summaries ...plain.Origin) *world 
 	w.meet(wire.Hello{Up: 3e9, Down: 3e9, Session: 1}, "link", "source")
 	for i, s := range summaries {
 		all := s.Stream.Parts()
-		w.give(0, event.CatalogueReceived{From: "source", Items: []wire.Item{{Group: group.Of(s.Stream.Header()), Have: uint16(all)}}, Bytes: 40})
+		w.give(0, event.CatalogueReceived{From: "source", Items: []wire.Item{{Group: wire.GroupOf(s.Stream.Header()), Have: uint16(all)}}, Bytes: 40})
 		if held, ok := parts[i]; ok {
 			all = max(1, all*held/100)
 		}
@@ -58,9 +57,9 @@ func TestGiven(t *testing.T) {
 		bases := []plain.Origin{like, other, of}
 		parts := map[int]int{0: c.held}
 		w := holding(t, parts, bases...)
-		item := wire.Item{Group: group.Of(of.Stream.Header()), Have: 1, Want: uint16(all)}
+		item := wire.Item{Group: wire.GroupOf(of.Stream.Header()), Have: 1, Want: uint16(all)}
 		if n := c.base.Stream.Parts() * c.given / 100; c.given > 0 {
-			item.Given = wire.Given{Group: group.Of(c.base.Stream.Header()), Parts: uint16(max(1, n))}
+			item.Given = wire.Given{Group: wire.GroupOf(c.base.Stream.Header()), Parts: uint16(max(1, n))}
 		}
 		w.now += time.Second
 		w.x.Refill(w.now)
@@ -126,14 +125,14 @@ func TestMostAlike(t *testing.T) {
 		w := holding(t, parts, like, other, of)
 		var items []wire.Item
 		for _, s := range append(c.claims, of) {
-			items = append(items, wire.Item{Group: group.Of(s.Stream.Header()), Have: uint16(max(1, s.Stream.Parts()*c.share/100))})
+			items = append(items, wire.Item{Group: wire.GroupOf(s.Stream.Header()), Have: uint16(max(1, s.Stream.Parts()*c.share/100))})
 		}
 		w.give(0, event.CatalogueReceived{From: "link", Items: items, Bytes: 120})
-		e := w.x.originOf(w.d.Foreign(group.Of(of.Stream.Header()).OriginTag()))
+		e := w.x.originOf(w.d.Foreign(wire.GroupOf(of.Stream.Header()).OriginTag()))
 		got := w.x.baseFor([]*link{w.x.link("link")}, e, e.Newest(), of.Stream.Parts()).given()
 		if want := (wire.Given{}); c.want == nil && got != want {
 			t.Errorf("%s: given %v", name, got)
-		} else if c.want != nil && got.Group != group.Of(c.want.Stream.Header()) {
+		} else if c.want != nil && got.Group != wire.GroupOf(c.want.Stream.Header()) {
 			t.Errorf("%s: given %v", name, got)
 		}
 	}
@@ -143,10 +142,10 @@ func TestMostAlike(t *testing.T) {
 // although no link has announced it.
 func TestAsksWhoHoldsTheBase(t *testing.T) {
 	of, like, _ := alike(t)
-	g := group.Of(of.Stream.Header())
+	g := wire.GroupOf(of.Stream.Header())
 	for name, announced := range map[string]bool{"announced": true, "not announced": false} {
 		w := holding(t, map[int]int{1: 1}, like, of)
-		base := w.x.originOf(w.d.Foreign(group.Of(like.Stream.Header()).OriginTag()))
+		base := w.x.originOf(w.d.Foreign(wire.GroupOf(like.Stream.Header()).OriginTag()))
 		if !announced {
 			w.x.link("source").traded(base.Index()).have = 0
 		}
@@ -159,7 +158,7 @@ func TestAsksWhoHoldsTheBase(t *testing.T) {
 					continue
 				}
 				asked = true
-				if announced && c.To != "source" || it.Given.Group != group.Of(like.Stream.Header()) {
+				if announced && c.To != "source" || it.Given.Group != wire.GroupOf(like.Stream.Header()) {
 					t.Errorf("%s: %q is asked, given %v", name, c.To, it.Given)
 				}
 			}

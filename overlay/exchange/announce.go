@@ -6,7 +6,6 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/bound"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -67,7 +66,7 @@ func (x *Exchange) announcements(now time.Duration, l *link) []wire.Item {
 func (x *Exchange) tell(now time.Duration, l *link, e *origin, p *summary.Prefix) wire.Item {
 	l.traded(e.Index()).tells(p.Parts(), now)
 	ep := p.Header().Epoch
-	return wire.Item{Group: group.New(e.Tag(), ep), Have: uint16(p.Parts())}
+	return wire.Item{Group: wire.NewGroup(e.Tag(), ep), Have: uint16(p.Parts())}
 }
 
 // told reports whether a link knows, or need not know, the number of parts that we hold of an origin.

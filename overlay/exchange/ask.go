@@ -6,7 +6,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -47,7 +46,7 @@ func (x *Exchange) fetch(now time.Duration, of offer) {
 		of.given = x.baseFor(holder, e, p, of.end).given()
 	}
 	x.out.Emit(event.Ask{To: from, Question: wire.PartsRequest{
-		Group: group.Of(p.Header()), First: of.from, End: of.end, Given: of.given,
+		Group: wire.GroupOf(p.Header()), First: of.from, End: of.end, Given: of.given,
 	}})
 }
 

@@ -7,7 +7,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/cache"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -105,7 +104,7 @@ func (x *Exchange) serveDelta(l *link, e *origin, p *summary.Prefix, w *want, en
 	if s != deltaGoes {
 		return s
 	}
-	x.sendParts(l, event.SendParts{To: l.Peer, Group: group.Of(p.Header()), Parts: delta})
+	x.sendParts(l, event.SendParts{To: l.Peer, Group: wire.GroupOf(p.Header()), Parts: delta})
 	l.traded(e.Index()).claims(w.of, uint16(end))
 	w.end = 0
 	return deltaGoes

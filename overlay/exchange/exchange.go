@@ -103,7 +103,7 @@ func New(cfg Config, out *event.Effects, d *directory.Directory) *Exchange {
 		down:    newBudget(cfg.Share*float64(cfg.Down)/8, 0), uninvited: newBudget(unaskedShare*cfg.Share*float64(cfg.Down)/8, 0),
 	}
 	for _, e := range d.Owned() {
-		x.origins, x.rests = append(x.origins, origin{Entry: e, place: PlaceOf(cfg.Self)}), append(x.rests, agenda.Never)
+		x.origins, x.rests = append(x.origins, origin{Entry: e, place: cfg.Self.Place()}), append(x.rests, agenda.Never)
 	}
 	return x
 }

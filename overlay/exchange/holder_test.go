@@ -15,7 +15,7 @@ import (
 // inRange returns a peer whose place begins with the bit, after passing over some.
 func inRange(bit uint64, skip int) wire.PeerID {
 	for i := 0; ; i++ {
-		if p := wire.PeerID(fmt.Sprint("link", i)); uint64(PlaceOf(p))>>63 == bit {
+		if p := wire.PeerID(fmt.Sprint("link", i)); uint64(p.Place())>>63 == bit {
 			if skip--; skip < 0 {
 				return p
 			}
@@ -31,7 +31,7 @@ func TestHolder(t *testing.T) {
 	w := lone(rng, rate)
 	w.d.SetRange(space.Around(1<<63, 1)) // the entries of this test have place 0
 	near, other, far := inRange(0, 0), inRange(0, 1), inRange(1, 0)
-	if PlaceOf(near) > PlaceOf(other) { // of the two in its range, the one nearest to the origin is asked
+	if near.Place() > other.Place() { // of the two in its range, the one nearest to the origin is asked
 		near, other = other, near
 	}
 	w.meet(wire.Hello{Up: rate, Down: rate, Session: 1, Depth: 1}, near, other, far)

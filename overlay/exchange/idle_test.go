@@ -8,7 +8,6 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -26,9 +25,9 @@ func toldOfOwn(t *testing.T, focused bool) int {
 		w.meet(wire.Hello{Up: rate, Down: rate, Session: 1}, wire.PeerID(fmt.Sprint("link", i)))
 	}
 	if focused {
-		w.x.SetFocus(space.Around(PlaceOf("self"), 2), false)
+		w.x.SetFocus(space.Around(wire.PeerID("self").Place(), 2), false)
 	}
-	its, taken := group.Of(own.Stream.Header()), uint16(0)
+	its, taken := wire.GroupOf(own.Stream.Header()), uint16(0)
 	var told []wire.PeerID
 	for now := time.Duration(0); now < 10*time.Second; now += 250 * time.Millisecond {
 		for _, e := range w.give(now, event.Tick{}) {
@@ -65,7 +64,7 @@ func TestSlowLineRests(t *testing.T) {
 	own := plain.Of("self", plain.Keys(rng, 60_000))
 	w.publish(own)
 	w.meet(wire.Hello{Up: rate, Down: rate, Session: 1}, "link")
-	items := []wire.Item{{Group: group.Of(own.Stream.Header()), Have: 1}}
+	items := []wire.Item{{Group: wire.GroupOf(own.Stream.Header()), Have: 1}}
 	w.give(0, event.CatalogueReceived{From: "link", Items: items, Bytes: Cost(make(wire.Catalogue, 1))})
 	w.x.Refill(2 * agenda.Seldom)
 	if w.x.copying() || w.x.link("link").trade(0).toldHave > 0 {

@@ -10,7 +10,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/admission"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -22,7 +21,7 @@ func TestRemovedWhileWaiting(t *testing.T) {
 	w := many(3)
 	e := w.d.Entry(2)
 	in := event.PartsReceived{
-		From: "link", Transport: event.Direct, Group: group.New(e.Tag(), summary.Epoch{Generation: 1}),
+		From: "link", Transport: event.Direct, Group: wire.NewGroup(e.Tag(), summary.Epoch{Generation: 1}),
 	}
 	a, _ := w.x.Admit(in, e)
 	w.x.requests = append(w.x.requests, &request{in: event.Asked{From: "other", Request: 7}, q: wire.PartsRequest{End: 1}, of: e, until: time.Hour, slot: w.x.served.Take(admission.Principal{}, nil)})
@@ -82,7 +81,7 @@ func TestInventedOriginsTakeLittle(t *testing.T) {
 	}
 	var claims []wire.Item
 	for range invented {
-		claims = append(claims, wire.Item{Group: group.New(w.rng.Uint64(), summary.Epoch{Generation: 1}), Have: 9})
+		claims = append(claims, wire.Item{Group: wire.NewGroup(w.rng.Uint64(), summary.Epoch{Generation: 1}), Have: 9})
 	}
 	w.give(0, event.CatalogueReceived{From: "link0", Items: claims, Bytes: 1})
 	for second := range 10 {

@@ -8,7 +8,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -271,7 +270,7 @@ func (x *Exchange) take(now time.Duration, of offer) {
 	end := min(of.end, int(l.trade(e.Index()).have))
 	e.ask = ask{peer: l.Peer, way: event.Pubsub, epoch: of.epoch, from: of.from, end: end, deadline: now + askPatience(l, 0)}
 	x.reserve(l, e, of.bytes)
-	it := wire.Item{Group: group.New(e.Tag(), of.epoch), Have: uint16(of.from), Want: uint16(end), Given: of.given}
+	it := wire.Item{Group: wire.NewGroup(e.Tag(), of.epoch), Have: uint16(of.from), Want: uint16(end), Given: of.given}
 	if l.appliesNo(e.Tag(), of.epoch) {
 		it.Given = wire.Given{}
 	}

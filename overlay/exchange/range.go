@@ -2,7 +2,6 @@ package exchange
 
 import (
 	"github.com/venn-p2p/venn/overlay/bound"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -10,9 +9,6 @@ import (
 // A link hears only of origins in the range that its peer wants. Where our range is everybody, we announce to the links
 // of the pubsub mesh. Where our range is a part, we also announce to all links whose ranges meet ours, because pubsub
 // chooses its mesh without regard to ranges.
-
-// PlaceOf returns the place of a peer.
-func PlaceOf(p wire.PeerID) space.Place { return space.Place(group.OriginTag(string(p))) }
 
 // RangeChanged notes that we want to hear of other places than before.
 func (x *Exchange) RangeChanged() {

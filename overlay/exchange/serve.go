@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -65,7 +64,7 @@ func (x *Exchange) servePart(l *link, w *want) (more bool) {
 	if w.index == 0 {
 		x.copies.taken(x.now, to)
 	}
-	x.sendParts(l, event.SendParts{To: l.Peer, Group: group.New(e.Tag(), w.of), Parts: cut})
+	x.sendParts(l, event.SendParts{To: l.Peer, Group: wire.NewGroup(e.Tag(), w.of), Parts: cut})
 	x.charge(l, Cost(cut))
 	w.from, w.at = uint16(to), x.now
 	l.traded(w.index).claims(w.of, w.from)

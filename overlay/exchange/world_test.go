@@ -8,7 +8,6 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -54,7 +53,7 @@ func (w *world) publish(s plain.Origin) {
 // learn takes in the first parts of an origin from a peer.
 func (w *world) learn(t *testing.T, from wire.PeerID, s plain.Origin, parts int) *origin {
 	t.Helper()
-	g := group.Of(s.Stream.Header())
+	g := wire.GroupOf(s.Stream.Header())
 	run, err := s.Stream.Run(0, parts)
 	if err != nil {
 		t.Fatal(err)

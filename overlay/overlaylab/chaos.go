@@ -11,7 +11,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/cache"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -219,13 +218,13 @@ func (c *Chaos) hello(p wire.PeerID) event.HelloReceived {
 }
 
 // group returns the name of an epoch of an origin. The epoch may not exist, and the origin may be made up.
-func (c *Chaos) group() group.ID {
+func (c *Chaos) group() wire.GroupID {
 	switch c.n(8) {
 	case 0:
 		c.made++
-		return group.New(group.Tag(chaosSeeds[0].Tag(), "self")^c.made<<uint(c.n(64)), c.epoch())
+		return wire.NewGroup(wire.Tag(chaosSeeds[0].Tag(), "self")^c.made<<uint(c.n(64)), c.epoch())
 	case 1:
-		return group.New(group.Tag(chaosSeeds[c.n(3)].Tag(), string(c.peer())), c.epoch())
+		return wire.NewGroup(wire.Tag(chaosSeeds[c.n(3)].Tag(), string(c.peer())), c.epoch())
 	}
 	return c.Origin().Group()
 }
@@ -301,13 +300,13 @@ func (c *Chaos) before(o *Origin) *Origin {
 func (c *Chaos) inquiry(p wire.PeerID) event.Input {
 	q := wire.Inquiry{Depth: c.depth(), Near: c.n(2) > 0, Nearer: c.n(2) > 0, Least: uint16(c.n(4)) << 12}
 	if c.n(2) > 0 {
-		q.Meet = overlay.PlaceOf(c.peer()) << uint(c.n(64))
+		q.Meet = c.peer().Place() << uint(c.n(64))
 	}
 	for range c.n(4) {
 		q.Lacks = append(q.Lacks, byte(c.n(256)))
 	}
 	for range c.n(5) {
-		q.Known = append(q.Known, wire.KnownOrigin{Place: uint32(overlay.PlaceOf(c.peer()) >> 32), Sequence: uint16(c.n(5))})
+		q.Known = append(q.Known, wire.KnownOrigin{Place: uint32(c.peer().Place() >> 32), Sequence: uint16(c.n(5))})
 	}
 	for range c.n(3) {
 		q.Own = append(q.Own, c.introduction())
@@ -377,7 +376,7 @@ func (c *Chaos) answerTo(e event.Ask) event.Input {
 
 // held returns the parts of a group that an honest peer sends by pubsub. ok is false if there is no such group or
 // part.
-func (c *Chaos) held(from wire.PeerID, g group.ID, first, end int) (in event.PartsReceived, ok bool) {
+func (c *Chaos) held(from wire.PeerID, g wire.GroupID, first, end int) (in event.PartsReceived, ok bool) {
 	for i := range c.origins {
 		if o := &c.origins[i]; o.Group() == g && first < min(end, o.Parts()) {
 			return o.Sent(from, first, min(end, o.Parts())), true

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -86,7 +85,7 @@ func (s *Script) items(items []wire.Item) string {
 	return strings.Join(out, "; ")
 }
 
-func (s *Script) sending(g group.ID, r summary.Run, delta []byte) string {
+func (s *Script) sending(g wire.GroupID, r summary.Run, delta []byte) string {
 	if delta != nil {
 		return fmt.Sprintf("%s delta of %d bytes", s.group(g), len(delta))
 	}
@@ -102,7 +101,7 @@ func span(first, end int) string {
 }
 
 // group is the origin's name and the epoch.
-func (s *Script) group(g group.ID) string {
+func (s *Script) group(g wire.GroupID) string {
 	for _, p := range s.net.Peers {
 		if number, ok := p.seedOf(g); ok && number > 0 {
 			return fmt.Sprintf("%s %s under %d", p.ID, g.Epoch(), number)
@@ -111,7 +110,7 @@ func (s *Script) group(g group.ID) string {
 		}
 	}
 	for _, name := range sortedKeys(s.origins) {
-		if o := s.origins[name]; group.OriginTag(string(o.ID)) == g.OriginTag() {
+		if o := s.origins[name]; wire.OriginTag(string(o.ID)) == g.OriginTag() {
 			return fmt.Sprintf("%s %s", o.ID, g.Epoch())
 		}
 	}

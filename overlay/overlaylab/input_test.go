@@ -9,7 +9,6 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -63,7 +62,7 @@ func (s *Script) catalogue(d *datadriven.TestData, from wire.PeerID) event.Input
 	item := func(o Origin, have, want int) {
 		g := o.Group()
 		if e := epoch(strings.Join(list(d, "epoch"), "")); e != (summary.Epoch{}) {
-			g = group.New(g.OriginTag(), e)
+			g = wire.NewGroup(g.OriginTag(), e)
 		}
 		items = append(items, wire.Item{Group: g, Have: uint16(have), Want: uint16(want)})
 	}
@@ -131,7 +130,7 @@ func (s *Script) parts(d *datadriven.TestData, from wire.PeerID) event.Input {
 	case "record":
 		in.Record = Record(from)
 	case "group":
-		in.Group = group.New(in.Group.OriginTag(), summary.Epoch{Generation: 9})
+		in.Group = wire.NewGroup(in.Group.OriginTag(), summary.Epoch{Generation: 9})
 	}
 	return in
 }

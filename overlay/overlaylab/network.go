@@ -15,7 +15,6 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/rank"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -460,7 +459,7 @@ func (n *Network) spoiled(peer int, delta []byte) []byte {
 	return delta
 }
 
-func (n *Network) originOf(g group.ID) wire.PeerID {
+func (n *Network) originOf(g wire.GroupID) wire.PeerID {
 	for _, p := range n.Peers {
 		if _, ok := p.seedOf(g); ok {
 			return p.ID
@@ -470,9 +469,9 @@ func (n *Network) originOf(g group.ID) wire.PeerID {
 }
 
 // seedOf returns the seed number under which the group belongs to the peer.
-func (p *Peer) seedOf(g group.ID) (uint32, bool) {
+func (p *Peer) seedOf(g wire.GroupID) (uint32, bool) {
 	for _, number := range p.seeds {
-		if group.Tag(Seed(number).Tag(), string(p.ID)) == g.OriginTag() {
+		if wire.Tag(Seed(number).Tag(), string(p.ID)) == g.OriginTag() {
 			return number, true
 		}
 	}

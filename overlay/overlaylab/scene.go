@@ -8,7 +8,6 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -64,7 +63,7 @@ func (s *Scene) Items(lie *summary.Epoch) (items []wire.Item) {
 	for i := range s.Origins {
 		g := s.Origins[i].Group()
 		if lie != nil {
-			g = group.New(g.OriginTag(), *lie)
+			g = wire.NewGroup(g.OriginTag(), *lie)
 		}
 		items = append(items, wire.Item{Group: g, Have: uint16(s.Origins[i].Parts())})
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -98,18 +97,18 @@ func TestAskedLater(t *testing.T) {
 	contact := wire.PeerID("")
 	for i := 0; contact == ""; i++ {
 		p := wire.PeerID(fmt.Sprint("contact", i))
-		if space.Around(o.place, 1).Contains(space.Place(group.OriginTag(string(p)))) {
+		if space.Around(o.place, 1).Contains(space.Place(wire.OriginTag(string(p)))) {
 			continue
 		}
 		contact = p
-		o.contacts.Add(Contact{Peer: string(p), Record: []byte(p), Place: space.Place(group.OriginTag(string(p)))})
+		o.contacts.Add(Contact{Peer: string(p), Record: []byte(p), Place: space.Place(wire.OriginTag(string(p)))})
 	}
 	for _, later := range []bool{true, false} {
 		for range 5 {
 			o.ask(contact)
 			o.onNoNames(contact, later)
 		}
-		if _, kept := o.contacts.Get(space.Place(group.OriginTag(string(contact))), string(contact)); kept != later {
+		if _, kept := o.contacts.Get(space.Place(wire.OriginTag(string(contact))), string(contact)); kept != later {
 			t.Errorf("not asked yet: %v, kept: %v", later, kept)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/overlay/directory"
-	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -24,7 +23,7 @@ const (
 // where it lacks contacts. It adds the summaries of peers similar to the asker.
 func (s *Region) Answer(from wire.PeerID, q wire.Inquiry) wire.Names {
 	out := wire.Names{Depth: s.seen.vouched}
-	asker := exchange.PlaceOf(from)
+	asker := from.Place()
 	known := make(map[uint32]uint16, len(q.Known))
 	for _, k := range q.Known {
 		known[k.Place] = k.Sequence
@@ -127,7 +126,7 @@ func (s *Region) widest(q wire.Inquiry, from wire.PeerID, n int) (out []wire.Nam
 	if s.Starting(s.now) {
 		return nil
 	}
-	asker := exchange.PlaceOf(from)
+	asker := from.Place()
 	var all []located
 	for l := range s.askable() {
 		if l.Depth+FarWider <= min(q.Depth, space.MaxBits) && l.Record.Peer != from && lacksIn(q, space.Around(l.place, l.Depth)) {
@@ -172,7 +171,7 @@ func (s *Region) alike(from wire.PeerID, q wire.Inquiry, known map[uint32]uint16
 		}
 	}
 	var out []wire.Parts
-	for _, l := range mostAlike(exchange.PlaceOf(from), all) {
+	for _, l := range mostAlike(from.Place(), all) {
 		if l.visitor != nil {
 			out = append(out, l.visitor.says)
 		} else if i, ok := introduction(l.entry); ok {

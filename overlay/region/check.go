@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -32,7 +31,7 @@ func (s *Region) Check() error {
 	}
 	for c := range s.contacts.Each() {
 		want(!s.Range().Contains(c.Place), "contact %q is of the own range", c.Peer)
-		want(c.Place == exchange.PlaceOf(wire.PeerID(c.Peer)), "contact %q is at %v", c.Peer, c.Place)
+		want(c.Place == wire.PeerID(c.Peer).Place(), "contact %q is at %v", c.Peer, c.Place)
 	}
 	want(len(s.nearest) <= nearestMost, "%d places are remembered", len(s.nearest))
 	for i, n := range s.nearest[min(1, len(s.nearest)):] {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -76,7 +75,7 @@ func (s *Region) addContact(r wire.Record, depth int, by Word) bool {
 		group = GroupOf(s.cfg.Group(r))
 	}
 	return s.contacts.Add(Contact{
-		Peer: string(r.Peer), Record: s.directory.Keep(r.Envelope), Place: exchange.PlaceOf(r.Peer),
+		Peer: string(r.Peer), Record: s.directory.Keep(r.Envelope), Place: r.Peer.Place(),
 		Depth: ContactDepth(depth), Word: by, Group: group,
 	})
 }
@@ -149,7 +148,7 @@ func (s *Region) ContactBytes() (bytes int) {
 // Elsewhere offers a named peer of another range to the table of contacts. It returns FirstElsewhere if the peer has
 // become the first contact in its wide range, else NoNews.
 func (s *Region) Elsewhere(now time.Duration, n wire.Named) News {
-	first := s.contacts.Empty(space.Around(exchange.PlaceOf(n.Record.Peer), s.wideDepth()))
+	first := s.contacts.Empty(space.Around(n.Record.Peer.Place(), s.wideDepth()))
 	depth, by := n.Depth, ByHearsay
 	if s.Starting(now) { // others still look for their depth, too: assume that theirs equals ours
 		depth, by = s.depth, ByGuess
@@ -162,7 +161,7 @@ func (s *Region) Elsewhere(now time.Duration, n wire.Named) News {
 
 // ContactAnswered notes the outcome of a question to a contact about a key.
 func (s *Region) ContactAnswered(in event.ContactAnswered) {
-	switch at, p := exchange.PlaceOf(in.Peer), string(in.Peer); {
+	switch at, p := in.Peer.Place(), string(in.Peer); {
 	case in.Failed:
 		s.contacts.Failed(at, p)
 	case in.Proved:

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -39,7 +38,7 @@ func TestSpareRemembered(t *testing.T) {
 		t.Error("nothing changed, but all entries were looked at")
 	}
 	for range beyondChance {
-		w.contacts.Denied(exchange.PlaceOf(p), string(p))
+		w.contacts.Denied(p.Place(), string(p))
 	}
 	q := first()
 	if q == p {

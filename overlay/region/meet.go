@@ -9,7 +9,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/compare"
 	"github.com/venn-p2p/venn/overlay/directory"
-	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -167,7 +166,7 @@ func (s *Region) Nearer(from wire.PeerID, r wire.Record) {
 	if m.place == 0 || from != m.last || m.opened >= meetNamed {
 		return
 	}
-	l := located{wire.Named{Record: r}, exchange.PlaceOf(r.Peer)}
+	l := located{wire.Named{Record: r}, r.Peer.Place()}
 	if m.place.Distance(l.place) >= m.reached || r.Peer == s.cfg.Self {
 		return
 	}
@@ -182,7 +181,7 @@ func (s *Region) Nearer(from wire.PeerID, r wire.Record) {
 func (s *Region) meetAnswered(from wire.PeerID) {
 	m := &s.meeting
 	if m.place != 0 && from == m.last {
-		m.reached, m.opened = min(m.reached, m.place.Distance(exchange.PlaceOf(from))), 0
+		m.reached, m.opened = min(m.reached, m.place.Distance(from.Place())), 0
 	}
 }
 
@@ -211,7 +210,7 @@ func (s *Region) Visit(now time.Duration, from wire.PeerID) {
 	known := e.Newest().Truncate(len(says.Run.Parts)) // more of it would take more memory
 	m := &s.meeting
 	m.visitors = slices.DeleteFunc(m.visitors, func(v visitor) bool { return v.peer == from || now >= v.until })
-	m.visitors = append(m.visitors, visitor{from, exchange.PlaceOf(from), known, says, now + known.Header().Lifetime})
+	m.visitors = append(m.visitors, visitor{from, from.Place(), known, says, now + known.Header().Lifetime})
 	for len(m.visitors) > s.cfg.Visitors || float64(s.VisitorBytes()) > float64((1-directory.OriginShare)/2*float64(s.cfg.Memory)) {
 		m.visitors = slices.Delete(m.visitors, 0, 1)
 	}

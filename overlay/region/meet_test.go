@@ -8,7 +8,6 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -55,7 +54,7 @@ func TestLookup(t *testing.T) {
 	if !ok {
 		t.Fatal("nobody is asked, though one is known")
 	}
-	place, last := m.place, m.place.Distance(exchange.PlaceOf(to.Peer))
+	place, last := m.place, m.place.Distance(to.Peer.Place())
 	if last >= place.Distance(o.place) {
 		t.Fatalf("%q is no nearer than we are", to.Peer)
 	}
@@ -77,7 +76,7 @@ func TestLookup(t *testing.T) {
 			}
 			break
 		}
-		if d := place.Distance(exchange.PlaceOf(to.Peer)); d >= last {
+		if d := place.Distance(to.Peer.Place()); d >= last {
 			t.Errorf("%q is no nearer", to.Peer)
 		} else {
 			last = d
@@ -169,7 +168,7 @@ func TestLookupOpensFew(t *testing.T) {
 	o.meetAnswered(to.Peer)
 	for i, nearer := 0, 0; nearer < 2*meetNamed; i++ {
 		p := wire.PeerID(fmt.Sprint("named", i))
-		if m.place.Distance(exchange.PlaceOf(p)) < m.reached {
+		if m.place.Distance(p.Place()) < m.reached {
 			nearer++
 			o.Nearer(to.Peer, wire.Record{Peer: p, Envelope: []byte(p)})
 		}

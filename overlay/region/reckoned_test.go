@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -56,7 +55,7 @@ func TestEmptyRangeHoldsUpNoSecondContact(t *testing.T) {
 	empty := none.Nth(0)
 	for i := 0; none.Len() > 1; i++ {
 		p := fmt.Sprint("contact", i)
-		place := space.Place(group.OriginTag(p))
+		place := space.Place(wire.OriginTag(p))
 		if !empty.Contains(place) && none.Has(place) {
 			o.contacts.Add(Contact{Peer: p, Place: place, Depth: depth})
 			none = o.contacts.Lacks(1, depth)
@@ -94,7 +93,7 @@ func TestSecondContactsAreNoNews(t *testing.T) {
 	for i := range 60 {
 		r := wire.Record{Peer: wire.PeerID(fmt.Sprint("peer", i))}
 		r.Envelope = []byte(r.Peer)
-		bucket := space.Around(space.Place(group.OriginTag(string(r.Peer))), depth)
+		bucket := space.Around(space.Place(wire.OriginTag(string(r.Peer))), depth)
 		own := bucket == o.Range()
 		inBucket[bucket]++
 		for range 20 {

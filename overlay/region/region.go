@@ -87,7 +87,7 @@ const (
 // New returns a region at depth 0, without contacts, beside a directory and an exchange.
 func New(cfg Config, d *directory.Directory, x *exchange.Exchange) *Region {
 	cfg.Visitors = cmp.Or(cfg.Visitors, maxVisitors)
-	place := exchange.PlaceOf(cfg.Self)
+	place := cfg.Self.Place()
 	return &Region{
 		cfg: cfg, directory: d, exchange: x,
 		place: place, seen: survey{vouched: space.MaxDepth, precise: space.MaxDepth}, contacts: NewContacts(place), told: map[wire.PeerID]summary.Epoch{},

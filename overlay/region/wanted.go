@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/agenda"
-	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -39,7 +38,7 @@ func (s *Region) Answered(now time.Duration, from wire.PeerID, depth int) bool {
 	if !s.awaits(from) {
 		return false
 	}
-	if place := exchange.PlaceOf(from); s.Starting(now) {
+	if place := from.Place(); s.Starting(now) {
 		s.contacts.Lives(place, string(from))
 	} else {
 		s.contacts.Answered(place, string(from), depth)
@@ -77,7 +76,7 @@ func (s *Region) Silent(from wire.PeerID, later bool) bool {
 		return false
 	}
 	if !later {
-		s.contacts.Failed(exchange.PlaceOf(from), string(from))
+		s.contacts.Failed(from.Place(), string(from))
 	}
 	return true
 }

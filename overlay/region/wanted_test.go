@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -27,7 +26,7 @@ func meets(o *world, depth int) int {
 	i := 0
 	for lacks := o.contacts.Lacks(1, depth); lacks.Len() > 0; i++ {
 		p := wire.PeerID(fmt.Sprint("contact", i))
-		if lacks.Has(exchange.PlaceOf(p)) {
+		if lacks.Has(p.Place()) {
 			o.addContact(wire.Record{Peer: p, Envelope: []byte(p)}, o.depth, ByHearsay)
 			lacks = o.contacts.Lacks(1, depth)
 		}
@@ -219,7 +218,7 @@ func TestWidestAreNamed(t *testing.T) {
 	var strong []Contact
 	for i := 0; len(strong) < 3; i++ {
 		c := Contact{Peer: fmt.Sprint("strong", i), Depth: ContactDepth(len(strong))}
-		if c.Place = exchange.PlaceOf(wire.PeerID(c.Peer)); o.contacts.Add(c) {
+		if c.Place = wire.PeerID(c.Peer).Place(); o.contacts.Add(c) {
 			strong = append(strong, c)
 		}
 	}
@@ -239,7 +238,7 @@ func TestWidestAreNamed(t *testing.T) {
 			t.Errorf("an asker of depth %d is named %v, want %d wide ones", c.depth, named, c.want)
 		}
 	}
-	guess := Contact{Peer: "guessed", Place: exchange.PlaceOf("guessed"), Depth: depth, Word: ByGuess}
+	guess := Contact{Peer: "guessed", Place: wire.PeerID("guessed").Place(), Depth: depth, Word: ByGuess}
 	table := NewContacts(^guess.Place)
 	table.SetDepth(depth)
 	table.Add(guess)
@@ -258,7 +257,7 @@ func TestContactsHaveGroups(t *testing.T) {
 		for i := 0; ; i++ {
 			p := wire.PeerID(fmt.Sprint(name, i))
 			if o.addContact(wire.Record{Peer: p, Envelope: []byte(name)}, 1, ByHearsay) {
-				c, _ := o.contacts.Get(exchange.PlaceOf(p), string(p))
+				c, _ := o.contacts.Get(p.Place(), string(p))
 				return c.Group
 			}
 		}
@@ -277,11 +276,11 @@ func TestWidestAreNamedOnce(t *testing.T) {
 	const depth = wideRanges
 	o := deep(t, depth)
 	peer := wire.PeerID("wide")
-	for i := 0; o.Range().Contains(exchange.PlaceOf(peer)); i++ {
+	for i := 0; o.Range().Contains(peer.Place()); i++ {
 		peer = wire.PeerID(fmt.Sprint("wide", i))
 	}
 	o.addContact(wire.Record{Peer: peer, Envelope: []byte(peer)}, 0, ByHearsay)
-	one := space.NewBitmap(depth, space.Around(exchange.PlaceOf(peer), depth))
+	one := space.NewBitmap(depth, space.Around(peer.Place(), depth))
 	q := wire.Inquiry{Depth: depth, Lacks: one.Bytes()}
 	if named := o.namesOf(q, "asker", 16); len(named) != 1 || named[0].Record.Peer != peer {
 		t.Errorf("names %v", named)

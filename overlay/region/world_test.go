@@ -9,7 +9,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/directory"
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -135,7 +134,7 @@ func (o *world) onNames(now time.Duration, from wire.PeerID, names wire.Names) {
 		o.Nearer(from, n.Record)
 		switch {
 		case o.directory.Lookup(n.Record.Peer) != nil || string(n.Record.Envelope) != string(n.Record.Peer):
-		case !o.Range().Contains(exchange.PlaceOf(n.Record.Peer)):
+		case !o.Range().Contains(n.Record.Peer.Place()):
 			o.Learned(o.Elsewhere(now, n))
 		default:
 			o.directory.LearnRecord(now, from, n.Record)
@@ -158,13 +157,13 @@ func (o *world) introduce(now time.Duration, from wire.PeerID, i wire.Parts) boo
 	if err != nil || h.Origin == string(o.cfg.Self) {
 		return false
 	}
-	e := o.directory.Invite(now, from, group.Of(h).OriginTag())
+	e := o.directory.Invite(now, from, wire.GroupOf(h).OriginTag())
 	o.pass()
 	if e == nil || e.Unwanted(now) {
 		return false
 	}
 	r := o.directory.Take(now, e, event.PartsReceived{
-		From: from, Transport: event.Direct, Group: group.Of(h), Parts: wire.Parts{Envelope: i.Envelope, Record: i.Record, Run: i.Run},
+		From: from, Transport: event.Direct, Group: wire.GroupOf(h), Parts: wire.Parts{Envelope: i.Envelope, Record: i.Record, Run: i.Run},
 	})
 	o.directory.Judge(e)
 	o.pass()

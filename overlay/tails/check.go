@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/venn-p2p/venn/overlay/group"
+	"github.com/venn-p2p/venn/overlay/wire"
 )
 
 // Check returns the first invariant of the machine that does not hold, for tests.
@@ -23,7 +23,7 @@ func (m *Machine) Check() error {
 		switch {
 		case m.tagged(tag) != o || m.of(o.peer) != o || m.origins.between(sharing(tag)).at(tag) == nil:
 			return fmt.Errorf("tails: origin %x not found by its tag or its peer", tag)
-		case o.group() != group.New(group.Tag(m.cfg.Seed, string(o.peer)), o.epoch):
+		case o.group() != wire.NewGroup(wire.Tag(m.cfg.Seed, string(o.peer)), o.epoch):
 			return fmt.Errorf("tails: origin %x has the group %v, not that of its peer", tag, o.group())
 		case o.feeder != "" && (l == nil || !l.feeds[tag]):
 			return fmt.Errorf("tails: %s feeds %x, and is not noted for it", o.feeder, tag)

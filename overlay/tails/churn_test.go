@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -202,7 +201,7 @@ func TestLyingFeeder(t *testing.T) {
 		a, d := n.peers["a"], n.peers["d"]
 		for i := range 60 {
 			a.change(fps(i, 1), nil)
-			d.step(tails.Received{From: "0liar", Items: []wire.TailItem{{Group: group.Of(a.header), Number: 1000 + uint32(i), Fed: true}}})
+			d.step(tails.Received{From: "0liar", Items: []wire.TailItem{{Group: wire.GroupOf(a.header), Number: 1000 + uint32(i), Fed: true}}})
 			n.run(n.now + time.Second)
 			want, _, _ := a.machine.State("a")
 			if got, _, _ := d.machine.State("a"); i >= 30 && got < want {

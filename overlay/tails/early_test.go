@@ -8,7 +8,6 @@ import (
 	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/bound"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -38,7 +37,7 @@ func flooded(links int, signed ...[]byte) (m *Machine, flood func()) {
 	return m, func() {
 		n++
 		m.keep(m.links[n%links], wire.TailItem{
-			Group: group.New(uint64(n), summary.Epoch{Sequence: 1}), Number: 1, Tails: signed,
+			Group: wire.NewGroup(uint64(n), summary.Epoch{Sequence: 1}), Number: 1, Tails: signed,
 		})
 	}
 }
@@ -53,11 +52,11 @@ func TestPositionsForgotten(t *testing.T) {
 		Rate: func(wire.PeerID) (out, in float64) { return 1 << 20, 1 << 20 },
 	})
 	m.Step(0, event.HelloReceived{Peer: "link", Hello: wire.Hello{Tails: true}})
-	of := func(p wire.PeerID) uint64 { return group.Tag(m.cfg.Seed, string(p)) }
+	of := func(p wire.PeerID) uint64 { return wire.Tag(m.cfg.Seed, string(p)) }
 	epoch := summary.Epoch{Sequence: 1}
 	say := func(now time.Duration, peers ...wire.PeerID) {
 		for _, p := range peers {
-			m.Step(now, Received{From: "link", Items: []wire.TailItem{{Group: group.New(of(p), epoch), Number: 7}}})
+			m.Step(now, Received{From: "link", Items: []wire.TailItem{{Group: wire.NewGroup(of(p), epoch), Number: 7}}})
 		}
 	}
 	const room = bound.Many + 2

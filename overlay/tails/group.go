@@ -1,7 +1,6 @@
 package tails
 
 import (
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -36,7 +35,7 @@ func (m *Machine) tagOf(p wire.PeerID) uint64 {
 	if l := m.link(p); l != nil {
 		return l.tag
 	}
-	return group.Tag(m.cfg.Seed, string(p))
+	return wire.Tag(m.cfg.Seed, string(p))
 }
 
 // tagged returns the origin with a tag; nil if there is none.

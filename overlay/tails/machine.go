@@ -11,7 +11,6 @@ import (
 
 	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -117,7 +116,7 @@ func New(cfg Config) *Machine {
 		cfg.MaxChanges = 200_000
 	}
 	return &Machine{
-		cfg: cfg, self: group.Tag(cfg.Seed, string(cfg.Self)), own: origin{peer: cfg.Self},
+		cfg: cfg, self: wire.Tag(cfg.Seed, string(cfg.Self)), own: origin{peer: cfg.Self},
 		holders: map[summary.Fingerprint][]wire.PeerID{},
 		due:     agenda.New(dueTasks), woken: -1,
 	}
@@ -178,7 +177,7 @@ func (m *Machine) opened(p wire.PeerID) {
 	}
 	m.back(p)
 	l := &link{
-		peer: p, tag: group.Tag(m.cfg.Seed, string(p)),
+		peer: p, tag: wire.Tag(m.cfg.Seed, string(p)),
 		known: map[uint64]position{}, due: map[uint64]pending{}, rumours: map[uint64]bool{}, feeds: map[uint64]bool{},
 	}
 	l.pulse.Begin(-agenda.Lately, agenda.Lately, mostPulse)

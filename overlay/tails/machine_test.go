@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -403,7 +402,7 @@ func TestLargeItemBlocksNobody(t *testing.T) {
 	n.link("a", "d")
 	n.run(time.Second)
 	small, large := n.peers["b"], n.peers["c"]
-	if group.Of(large.header).OriginTag() > group.Of(small.header).OriginTag() {
+	if wire.GroupOf(large.header).OriginTag() > wire.GroupOf(small.header).OriginTag() {
 		small, large = large, small
 	}
 	a.room = 300
@@ -446,7 +445,7 @@ func TestEarlyTailsHaveRoom(t *testing.T) {
 	tail := signedTail(t, a.header, 1, 0, fps(0, 3))
 	flood := func() {
 		for i := range 2 * wire.MaxTailItems {
-			it := wire.TailItem{Group: group.New(uint64(i)<<32|1, a.header.Epoch), Number: 1}
+			it := wire.TailItem{Group: wire.NewGroup(uint64(i)<<32|1, a.header.Epoch), Number: 1}
 			if i%2 == 0 {
 				it.Tails = [][]byte{{1}}
 			}
@@ -454,7 +453,7 @@ func TestEarlyTailsHaveRoom(t *testing.T) {
 		}
 	}
 	flood()
-	b.step(tails.Received{From: "a", Items: []wire.TailItem{{Group: group.Of(a.header), Number: 1, Tails: [][]byte{tail}}}})
+	b.step(tails.Received{From: "a", Items: []wire.TailItem{{Group: wire.GroupOf(a.header), Number: 1, Tails: [][]byte{tail}}}})
 	flood()
 	b.learn(a)
 	if num, _, _ := b.machine.State("a"); num != 1 {
@@ -481,11 +480,11 @@ func TestHostileTails(t *testing.T) {
 	f := fps(77, 1)
 	old := a.header
 	for name, item := range map[string]wire.TailItem{
-		"by another":       {Group: group.Of(a.header), Number: 2, Tails: [][]byte{sign("evil", a.header, 2, 1, f)}},
-		"garbage":          {Group: group.Of(a.header), Number: 2, Tails: [][]byte{{1, 2, 3}}},
-		"too long":         {Group: group.Of(a.header), Number: 2, Tails: [][]byte{make([]byte, wire.MaxTail+1)}},
-		"another's header": {Group: group.Of(a.header), Number: 2, Tails: [][]byte{sign("a", evil.header, 2, 1, f)}},
-		"nobody's":         {Group: group.ID{9}, Number: 2, Tails: [][]byte{sign("a", a.header, 2, 1, f)}},
+		"by another":       {Group: wire.GroupOf(a.header), Number: 2, Tails: [][]byte{sign("evil", a.header, 2, 1, f)}},
+		"garbage":          {Group: wire.GroupOf(a.header), Number: 2, Tails: [][]byte{{1, 2, 3}}},
+		"too long":         {Group: wire.GroupOf(a.header), Number: 2, Tails: [][]byte{make([]byte, wire.MaxTail+1)}},
+		"another's header": {Group: wire.GroupOf(a.header), Number: 2, Tails: [][]byte{sign("a", evil.header, 2, 1, f)}},
+		"nobody's":         {Group: wire.GroupID{9}, Number: 2, Tails: [][]byte{sign("a", a.header, 2, 1, f)}},
 	} {
 		before := b.machine.Refused()
 		b.step(tails.Received{From: "evil", Items: []wire.TailItem{item}})
@@ -500,11 +499,11 @@ func TestHostileTails(t *testing.T) {
 	first := sign("a", old, 1, 0, fps(0, 2))
 	a.change(nil, fps(0, 1))
 	n.run(n.now + time.Second)
-	b.step(tails.Received{From: "evil", Items: []wire.TailItem{{Group: group.Of(old), Number: 9, Tails: [][]byte{first}}}})
+	b.step(tails.Received{From: "evil", Items: []wire.TailItem{{Group: wire.GroupOf(old), Number: 9, Tails: [][]byte{first}}}})
 	if !b.machine.Removed("a", fps(0, 1)[0]) {
 		t.Error("a replayed tail brought a removed key back")
 	}
-	b.step(tails.Received{From: "stranger", Items: []wire.TailItem{{Group: group.Of(old), Number: 3, Tails: [][]byte{sign("a", old, 3, 2, f)}}}})
+	b.step(tails.Received{From: "stranger", Items: []wire.TailItem{{Group: wire.GroupOf(old), Number: 3, Tails: [][]byte{sign("a", old, 3, 2, f)}}}})
 	if len(b.machine.Added(f[0])) > 0 {
 		t.Error("taken from a peer that is not linked")
 	}
@@ -516,7 +515,7 @@ func TestFloodOfTails(t *testing.T) {
 	a, b := n.peers["a"], n.peers["b"]
 	for i := range 500 {
 		tail := signedTail(t, a.header, uint32(i+1), uint32(i), fps(100*i, 100))
-		b.step(tails.Received{From: "a", Items: []wire.TailItem{{Group: group.Of(a.header), Number: uint32(i + 1), Tails: [][]byte{tail}}}})
+		b.step(tails.Received{From: "a", Items: []wire.TailItem{{Group: wire.GroupOf(a.header), Number: uint32(i + 1), Tails: [][]byte{tail}}}})
 	}
 	if _, added, _ := b.machine.State("a"); added > 2048 {
 		t.Errorf("%d changes are kept of one origin", added)
@@ -547,18 +546,18 @@ func TestFresh(t *testing.T) {
 	if age, ok := a.machine.Fresh(n.now, "b"); ok && age < 9*time.Second {
 		t.Errorf("b, silent for ten seconds: %v", age)
 	}
-	a.step(tails.Received{From: "b", Items: []wire.TailItem{{Group: group.Of(n.peers["c"].header)}}})
+	a.step(tails.Received{From: "b", Items: []wire.TailItem{{Group: wire.GroupOf(n.peers["c"].header)}}})
 	if age, ok := a.machine.Fresh(n.now, "b"); ok && age < 9*time.Second {
 		t.Errorf("b, who spoke of c alone: %v", age)
 	}
 	later := b.header
 	later.Epoch.Sequence++
-	for _, it := range []wire.TailItem{{Group: group.Of(b.header), Number: 3}, {Group: group.Of(later)}, {Group: group.Of(b.header), Hides: true}} {
+	for _, it := range []wire.TailItem{{Group: wire.GroupOf(b.header), Number: 3}, {Group: wire.GroupOf(later)}, {Group: wire.GroupOf(b.header), Hides: true}} {
 		a.step(tails.Received{From: "b", Items: []wire.TailItem{it}})
 		if age, ok := a.machine.Fresh(n.now, "b"); !ok || age != tails.Behind {
 			t.Errorf("b says %+v, and its keys are known: %v, %v", it, age, ok)
 		}
-		a.step(tails.Received{From: "b", Items: []wire.TailItem{{Group: group.Of(b.header)}}})
+		a.step(tails.Received{From: "b", Items: []wire.TailItem{{Group: wire.GroupOf(b.header)}}})
 		if age, ok := a.machine.Fresh(n.now, "b"); !ok || age > 0 {
 			t.Errorf("b says that it is as known: %v, %v", age, ok)
 		}
@@ -686,7 +685,7 @@ func TestLyingDoubts(t *testing.T) {
 	n.trace.Reset()
 	var lies []wire.TailItem
 	for i := range 10 {
-		lies = append(lies, wire.TailItem{Group: group.Of(n.peers[wire.PeerID(fmt.Sprint("v", i))].header), Left: true})
+		lies = append(lies, wire.TailItem{Group: wire.GroupOf(n.peers[wire.PeerID(fmt.Sprint("v", i))].header), Left: true})
 	}
 	n.peers["a"].step(tails.Received{From: "liar", Items: lies})
 	n.run(n.now + 3*time.Second)
@@ -793,7 +792,7 @@ func TestLossesGoOn(t *testing.T) {
 		return from == "b" && to == "c"
 	}
 	n.watch = func(from, to wire.PeerID, it wire.TailItem) {
-		if from == "b" && to == "c" && it.Group != group.Of(n.peers["b"].header) && it.Group != wire.Abbreviate(group.Of(n.peers["b"].header)) {
+		if from == "b" && to == "c" && it.Group != wire.GroupOf(n.peers["b"].header) && it.Group != wire.Abbreviate(wire.GroupOf(n.peers["b"].header)) {
 			words++
 		}
 	}

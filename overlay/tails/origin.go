@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/bound"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -39,7 +38,7 @@ type origin struct {
 }
 
 // group returns the group that names the origin's epoch.
-func (o *origin) group() group.ID { return group.New(o.tag, o.epoch) }
+func (o *origin) group() wire.GroupID { return wire.NewGroup(o.tag, o.epoch) }
 
 // number returns the number of the state that the chain leads to.
 func (o *origin) number() uint32 {

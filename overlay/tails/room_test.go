@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -76,7 +75,7 @@ func TestGapAmongTails(t *testing.T) {
 	for i := range uint32(3) {
 		signed = append(signed, signedTail(t, a.header, i+1, i, fps(int(i), 1)))
 	}
-	b.step(tails.Received{From: "a", Items: []wire.TailItem{{Group: group.Of(a.header), Number: 3, Tails: [][]byte{signed[0], signed[2]}}}})
+	b.step(tails.Received{From: "a", Items: []wire.TailItem{{Group: wire.GroupOf(a.header), Number: 3, Tails: [][]byte{signed[0], signed[2]}}}})
 	n.run(n.now + 5*time.Second)
 	if got := b.advanced["a"].Number; got != 1 {
 		t.Errorf("b says that it knows state %d of a, not 1", got)

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -16,7 +15,7 @@ import (
 func itemOf(t *testing.T, h summary.Header, number uint32) wire.TailItem {
 	t.Helper()
 	tail := signedTail(t, h, number, number-1, []summary.Fingerprint{summary.Fingerprint(number)})
-	return wire.TailItem{Group: group.Of(h), Number: number, Tails: [][]byte{tail}}
+	return wire.TailItem{Group: wire.GroupOf(h), Number: number, Tails: [][]byte{tail}}
 }
 
 // TestTwinsTailsBlameNoRelay: an origin that signs two headers for one epoch has no link blamed that passes on the tails
@@ -50,7 +49,7 @@ func TestUnequalTailsBlameNoRelay(t *testing.T) {
 	h := n.peers["a"].header
 	give := func(p *peer, from wire.PeerID, number, first uint32) {
 		tail := signedTail(t, h, number, first, []summary.Fingerprint{summary.Fingerprint(number)})
-		p.step(tails.Received{From: from, Items: []wire.TailItem{{Group: group.Of(h), Number: number, Tails: [][]byte{tail}}}})
+		p.step(tails.Received{From: from, Items: []wire.TailItem{{Group: wire.GroupOf(h), Number: number, Tails: [][]byte{tail}}}})
 		n.run(n.now + 2*time.Second)
 	}
 	const most = wire.MaxItemTails

@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -26,7 +25,7 @@ func TestStaleTailsCostNoSignature(t *testing.T) {
 	stale, apart := signed(1, 0), signed(20, 10)
 	before := b.verified
 	for range 100 {
-		it := wire.TailItem{Group: group.Of(a.header), Number: 1 << 31}
+		it := wire.TailItem{Group: wire.GroupOf(a.header), Number: 1 << 31}
 		for range wire.MaxItemTails / 2 {
 			it.Tails = append(it.Tails, stale)
 		}
@@ -36,7 +35,7 @@ func TestStaleTailsCostNoSignature(t *testing.T) {
 	if got := b.verified - before; got != 0 {
 		t.Errorf("%d signatures verified", got)
 	}
-	b.step(tails.Received{From: "a", Items: []wire.TailItem{{Group: group.Of(a.header), Number: 2, Tails: [][]byte{stale, signed(2, 1)}}}})
+	b.step(tails.Received{From: "a", Items: []wire.TailItem{{Group: wire.GroupOf(a.header), Number: 2, Tails: [][]byte{stale, signed(2, 1)}}}})
 	if b.advanced["a"].Number != 2 || b.verified != before+1 {
 		t.Errorf("after the next tail: state %d, %d signatures", b.advanced["a"].Number, b.verified-before)
 	}

@@ -5,8 +5,6 @@ import (
 	"iter"
 	"math"
 	"slices"
-
-	"github.com/venn-p2p/venn/overlay/group"
 )
 
 // Item is one line of a catalogue, about one epoch of one origin. The sender holds its first Have parts, and asks
@@ -14,14 +12,14 @@ import (
 // it asks: a summary of any origin that the sender holds, an earlier epoch or a similar one. The receiver may code
 // the parts relative to it.
 type Item struct {
-	Group      group.ID
+	Group      GroupID
 	Have, Want uint16
 	Given      Given
 }
 
 // Given names a base of a relative run: the first parts of a summary that a peer holds. The zero Given names none.
 type Given struct {
-	Group group.ID
+	Group GroupID
 	Parts uint16
 }
 

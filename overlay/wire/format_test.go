@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
@@ -50,8 +49,8 @@ func formatExamples(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := group.Of(st.Header())
-	earlier := group.New(g.OriginTag(), summary.Epoch{Generation: 1, Sequence: 6})
+	g := GroupOf(st.Header())
+	earlier := NewGroup(g.OriginTag(), summary.Epoch{Generation: 1, Sequence: 6})
 	var b strings.Builder
 	b.WriteString("```\n")
 	fmt.Fprintf(&b, "Parts, part 0 %x\n", Parts{Envelope: []byte{0xaa, 0xbb}, Record: []byte{0xcc}, Run: run}.Append(nil))

@@ -5,7 +5,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/space"
 )
 
@@ -38,7 +37,7 @@ const (
 	MaxJoinBits   = 1 << 28              // most bits of a filter, whatever sizes the sources claim for their sets
 	MaxJoinFilter = 5 * MaxJoinBits / 32 // most bytes of a filter's message: the filter's bits, and what the coding may add
 
-	groupBytes = len(group.ID{})
+	groupBytes = len(GroupID{})
 	givenBytes = groupBytes + 2 // bytes of a Given
 	knownBytes = 6              // bytes of a KnownOrigin
 )

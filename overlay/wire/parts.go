@@ -5,13 +5,12 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/summary"
 )
 
 // PartsRequest asks for parts First to End-1 of a group. The answer may have fewer.
 type PartsRequest struct {
-	Group      group.ID
+	Group      GroupID
 	First, End int
 	Given      Given // a summary of any origin that the asker holds: parts may be coded given it; zero: none
 }

@@ -6,15 +6,13 @@ import (
 	"math"
 
 	"google.golang.org/protobuf/encoding/protowire"
-
-	"github.com/venn-p2p/venn/overlay/group"
 )
 
 // TailItem is one line of a message of tails. It tells which of an origin's tails the sender holds, and carries
 // tails that the receiver lacks. An item without tails also tells from whom the sender gets the origin's tails:
 // Direct, Fed, Wants, or none set.
 type TailItem struct {
-	Group  group.ID
+	Group  GroupID
 	Short  bool   // Group is abbreviated: see [Abbreviate]
 	Number uint32 // number of the state that the sender holds
 	Gap    bool   // the sender cannot use tails unless they start at state 0
@@ -34,17 +32,17 @@ const ShortGroup = 4
 // Abbreviate returns a group with only three bytes of the origin's tag and one byte that sums up the epoch, then zeros.
 // This abbreviation is enough between peers that both know the epoch. If an abbreviated group fits two epochs, the item
 // is about both, and a tail belongs to the group that its signature covers.
-func Abbreviate(g group.ID) (short group.ID) {
+func Abbreviate(g GroupID) (short GroupID) {
 	copy(short[:3], g[:3])
 	short[3] = g[11] + g[15]
 	return short
 }
 
 // Name sets the item's group to the abbreviation of g.
-func (it *TailItem) Name(g group.ID) { it.Group, it.Short = Abbreviate(g), true }
+func (it *TailItem) Name(g GroupID) { it.Group, it.Short = Abbreviate(g), true }
 
 // Names reports whether the item's group is g, or its abbreviation.
-func (it *TailItem) Names(g group.ID) bool {
+func (it *TailItem) Names(g GroupID) bool {
 	if it.Short {
 		g = Abbreviate(g)
 	}

@@ -18,7 +18,6 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/summary/bloom"
@@ -62,15 +61,15 @@ var kinds = []kind{
 	{"hello-tail-streams", MaxHello, Hello{Origins: 1, Session: 1, Tails: true}, parser(ParseHello)},
 	{"hello-seed", MaxHello, Hello{Session: 1, Seed: 7}, parser(ParseHello)},
 	{"hello-parted", MaxHello, Hello{Parted: true}, parser(ParseHello)},
-	{"tails-left", MaxTails, Tails{{Group: group.ID{1, 15: 2}, Left: true}}, parser(ParseTails)},
+	{"tails-left", MaxTails, Tails{{Group: GroupID{1, 15: 2}, Left: true}}, parser(ParseTails)},
 	{"tails-short", MaxTails, Tails{
-		{Group: group.ID{1, 2, 3, 4}, Short: true, Number: 300, Wants: true},
-		{Group: group.ID{5}, Short: true, Fed: true},
-		{Group: group.ID{6}, Short: true, Tails: [][]byte{{1, 2}}},
+		{Group: GroupID{1, 2, 3, 4}, Short: true, Number: 300, Wants: true},
+		{Group: GroupID{5}, Short: true, Fed: true},
+		{Group: GroupID{6}, Short: true, Tails: [][]byte{{1, 2}}},
 	}, parser(ParseTails)},
 	{"tails", MaxTails, Tails{
-		{Group: group.ID{1, 15: 2}, Number: 3, Gap: true, Direct: true},
-		{Group: group.ID{1, 15: 3}, Number: 1 << 31, Hides: true, Tails: [][]byte{{1, 2}, {3}}},
+		{Group: GroupID{1, 15: 2}, Number: 3, Gap: true, Direct: true},
+		{Group: GroupID{1, 15: 3}, Number: 1 << 31, Hides: true, Tails: [][]byte{{1, 2}, {3}}},
 	}, parser(ParseTails)},
 	{"have-request", MaxHave, HaveRequest{Keys: [][]byte{[]byte("one key"), []byte("another")}}, parser(ParseHaveRequest)},
 	{"have-request-private", MaxHave, HaveRequest{Keys: [][]byte{[]byte("one key")}, Private: true}, parser(ParseHaveRequest)},
@@ -91,9 +90,9 @@ var kinds = []kind{
 		Records: []Record{{Peer: "dave", Envelope: []byte{9}}}, Messages: 5, Final: true,
 	}, parser(ParseAnswer)},
 	{"answer-keys", MaxAnswer, Answer{Records: []Record{RecordOf([]byte{2, 8, 1, 9})}, Final: true}, parser(ParseAnswer)},
-	{"parts-request", MaxPartsRequest, PartsRequest{Group: group.ID{1, 15: 2}, First: 3, End: 300}, parser(ParsePartsRequest)},
+	{"parts-request", MaxPartsRequest, PartsRequest{Group: GroupID{1, 15: 2}, First: 3, End: 300}, parser(ParsePartsRequest)},
 	{"parts-request-given", MaxPartsRequest, PartsRequest{
-		Group: group.ID{1, 15: 2}, First: 3, End: 30, Given: Given{group.ID{3, 15: 4}, 258},
+		Group: GroupID{1, 15: 2}, First: 3, End: 30, Given: Given{GroupID{3, 15: 4}, 258},
 	}, parser(ParsePartsRequest)},
 	{"parts", MaxParts, Parts{
 		Envelope: []byte{4, 5}, Record: []byte{6},
@@ -119,12 +118,12 @@ var kinds = []kind{
 		Set: JoinSize{Keys: 3, Bytes: 99}, Filter: []byte{1, 2}, Keys: [][]byte{[]byte("one"), []byte("two")}, Final: true,
 	}, parser(ParseJoinPiece)},
 	{"catalogue-given", MaxCatalogue, Catalogue{
-		{Group: group.ID{0: 1, 15: 1}, Have: 7},
-		{Group: group.ID{0: 2, 15: 1}, Have: 3, Want: 5},
-		{Group: group.ID{0: 3, 15: 1}, Have: 3, Want: 65535, Given: Given{group.ID{3, 15: 4}, 258}},
+		{Group: GroupID{0: 1, 15: 1}, Have: 7},
+		{Group: GroupID{0: 2, 15: 1}, Have: 3, Want: 5},
+		{Group: GroupID{0: 3, 15: 1}, Have: 3, Want: 65535, Given: Given{GroupID{3, 15: 4}, 258}},
 	}, parser(ParseCatalogue)},
 	{"catalogue", MaxCatalogue, Catalogue{
-		{Group: group.ID{0: 1, 15: 1}, Have: 7}, {Group: group.ID{0: 2, 15: 1}, Have: 300, Want: 65535},
+		{Group: GroupID{0: 1, 15: 1}, Have: 7}, {Group: GroupID{0: 2, 15: 1}, Have: 300, Want: 65535},
 	}, parser(ParseCatalogue)},
 }
 

@@ -23,7 +23,6 @@ import (
 
 	"github.com/venn-p2p/venn/node"
 	"github.com/venn-p2p/venn/node/signed"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/testnet/misdeed"
@@ -142,7 +141,7 @@ func (p *Peer) say(ctx context.Context, to peer.ID, lie misdeed.Lie) {
 		if p.cfg.Rand.IntN(2) == 0 { // in place of a catalogue, or of parts
 			p.publish(to, []byte(wire.CatalogueGroup), lie.Bytes, nil)
 		} else {
-			p.publish(to, lie.Bytes[:len(group.ID{})], nil, lie.Bytes)
+			p.publish(to, lie.Bytes[:len(wire.GroupID{})], nil, lie.Bytes)
 		}
 	case wire.Hello:
 		_ = p.send(ctx, to, p.id(node.HelloID), frame(lie.Append(nil)))

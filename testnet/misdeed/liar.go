@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"math/rand/v2"
 
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -26,8 +25,8 @@ type Liar struct {
 	done    int // number of lies so far
 	told    int // number of made-up peers named so far; they take turns
 	spoiler spoiler
-	items   map[int]wire.Item  // offers of made-up peers, by the number of the peer
-	claims  map[group.ID]Claim // summaries offered
+	items   map[int]wire.Item      // offers of made-up peers, by the number of the peer
+	claims  map[wire.GroupID]Claim // summaries offered
 }
 
 // The kinds of liars. A faulty one tells all lies.
@@ -82,7 +81,7 @@ type Bytes struct {
 
 // Parts are parts of a summary, as pubsub carries them.
 type Parts struct {
-	Group group.ID
+	Group wire.GroupID
 	wire.Parts
 }
 
@@ -137,7 +136,7 @@ func (l *Liar) unasked(string) Lie {
 		return nil
 	}
 	p, _ := own.Parts(wire.Item{Want: 1})
-	return Parts{group.New(l.Rand.Uint64(), summary.Epoch{Generation: 1, Sequence: 1}), p}
+	return Parts{wire.NewGroup(l.Rand.Uint64(), summary.Epoch{Generation: 1, Sequence: 1}), p}
 }
 
 // future offers newer epochs, which do not exist, of a made-up origin and of other peers.
@@ -165,7 +164,7 @@ func (l *Liar) item(i int) wire.Item {
 	it, made := l.items[i]
 	if !made {
 		if l.items == nil {
-			l.items, l.claims = map[int]wire.Item{}, map[group.ID]Claim{}
+			l.items, l.claims = map[int]wire.Item{}, map[wire.GroupID]Claim{}
 		}
 		c := l.Offer(i)
 		it = c.Item()

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"math/rand/v2"
 
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -18,7 +17,7 @@ type Claim struct {
 
 // Item returns the item of a catalogue that offers the claim.
 func (c Claim) Item() wire.Item {
-	return wire.Item{Group: group.Of(c.Stream.Header()), Have: uint16(c.Stream.Parts())}
+	return wire.Item{Group: wire.GroupOf(c.Stream.Header()), Have: uint16(c.Stream.Parts())}
 }
 
 // Parts returns the parts that are asked for, as an honest holder does; ok is false if there are none.
@@ -63,10 +62,10 @@ func (s *spoiler) parts(c Claim, twin func() Claim, it wire.Item) wire.Parts {
 // catalogue's limit. The peer to is not among them.
 func future(rng *rand.Rand, others []string, to string) []wire.Item {
 	e := summary.Epoch{Generation: 1<<32 - 2, Sequence: rng.Uint32()}
-	items := []wire.Item{{Group: group.New(rng.Uint64(), e), Have: 20}}
+	items := []wire.Item{{Group: wire.NewGroup(rng.Uint64(), e), Have: 20}}
 	for _, name := range others {
 		if name != to && len(items) < wire.MaxItems {
-			items = append(items, wire.Item{Group: group.New(group.OriginTag(name), e), Have: 20})
+			items = append(items, wire.Item{Group: wire.NewGroup(wire.OriginTag(name), e), Have: 20})
 		}
 	}
 	return items

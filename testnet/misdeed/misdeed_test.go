@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -100,7 +99,7 @@ func TestLies(t *testing.T) {
 		if names, is := a.(wire.Answer); !ok || !is || len(names.Records) != 3 {
 			t.Errorf("holders are %+v", a)
 		}
-		for g, want := range map[group.ID]bool{own.Item().Group: true, offered.Item().Group: kind == "identities" || kind == "faulty", {8}: false} {
+		for g, want := range map[wire.GroupID]bool{own.Item().Group: true, offered.Item().Group: kind == "identities" || kind == "faulty", {8}: false} {
 			if _, ok := l.Answer(wire.PartsRequest{Group: g, End: 1}); ok != want {
 				t.Errorf("parts of %v: %v", g, ok)
 			}

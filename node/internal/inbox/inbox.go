@@ -13,7 +13,6 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -135,7 +134,7 @@ type Message struct {
 	From      peer.ID
 	Bytes     int // size on the wire
 	Catalogue []wire.Item
-	Group     group.ID
+	Group     wire.GroupID
 	Tails     []wire.TailItem
 	Opened    bool // the signatures of the tails were verified
 	// Channel with room for what the turn of the loop leaves to be verified; nil: nobody waits for that

@@ -13,7 +13,6 @@ import (
 
 	"github.com/venn-p2p/venn/node/internal/counters"
 	"github.com/venn-p2p/venn/node/internal/inbox"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -167,7 +166,7 @@ func TestFullOutbox(t *testing.T) {
 		t.Fatal(sent)
 	}
 	for m.dropped("outbox") == 0 {
-		m.SendParts("p", group.ID{}, []byte("parts"))
+		m.SendParts("p", wire.GroupID{}, []byte("parts"))
 	}
 	m.SendCatalogue("late", []byte("new"))
 	(&tracer{m}).OnNewOutboundStream("late", ProtocolID)

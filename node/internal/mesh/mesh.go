@@ -33,7 +33,6 @@ import (
 	"github.com/venn-p2p/venn/node/internal/fault"
 	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/node/internal/tasks"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -243,7 +242,7 @@ func (m *Mesh) gaveWay(catalogues int) {
 func (m *Mesh) Unlinked(p peer.ID) { m.forget(p) }
 
 // SendParts queues parts of a group for a peer. If the queue is full, it drops them.
-func (m *Mesh) SendParts(to peer.ID, group group.ID, parts []byte) {
+func (m *Mesh) SendParts(to peer.ID, group wire.GroupID, parts []byte) {
 	m.send(outgoing{to: to, group: string(group[:]), parts: parts})
 }
 
@@ -381,7 +380,7 @@ func (m *Mesh) check(p *pb.PartialMessagesExtension) error {
 	switch {
 	case p.GetTopicID() != m.cfg.Topic:
 		return errTopic
-	case !catalogue && len(p.GroupID) != len(group.ID{}):
+	case !catalogue && len(p.GroupID) != len(wire.GroupID{}):
 		return fmt.Errorf("%w: group of %d bytes", wire.ErrLater, len(p.GroupID))
 	case len(p.PartsMetadata) > wire.MaxCatalogue || len(p.PartialMessage) > wire.MaxPartsRPC:
 		return errSize
@@ -428,7 +427,7 @@ func decodePartial(from peer.ID, rpc *pb.PartialMessagesExtension) (p inbox.Mess
 	if err == nil && parts.Refused {
 		err = fmt.Errorf("%w: refusal of what was not asked for on a stream", wire.ErrMalformed)
 	}
-	p.Group, p.Parts = group.ID(rpc.PartsMetadata), &parts
+	p.Group, p.Parts = wire.GroupID(rpc.PartsMetadata), &parts
 	return p, err
 }
 

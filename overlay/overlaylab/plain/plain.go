@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -49,7 +48,7 @@ func must[T any](v T, err error) T {
 }
 
 // Group returns the name of the summary.
-func (o *Origin) Group() group.ID { return group.Of(o.Stream.Header()) }
+func (o *Origin) Group() wire.GroupID { return wire.GroupOf(o.Stream.Header()) }
 
 // Parts returns the number of parts of the summary.
 func (o *Origin) Parts() int { return o.Stream.Parts() }

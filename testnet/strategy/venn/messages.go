@@ -6,7 +6,6 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/venn-p2p/venn/overlay/event"
-	"github.com/venn-p2p/venn/overlay/group"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
@@ -21,7 +20,7 @@ type (
 	subscription struct{} // subscribes to the topic of summaries
 
 	parts struct {
-		group group.ID
+		group wire.GroupID
 		wire.Parts
 	}
 	// question is a question that the core puts, with the asker's number for it.

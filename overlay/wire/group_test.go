@@ -1,4 +1,4 @@
-package group
+package wire
 
 import (
 	"encoding/hex"
@@ -22,12 +22,12 @@ func TestTags(t *testing.T) {
 		seen[tag] = true
 		for _, m := range []uint32{0, 3, 7} {
 			b := summary.Seed{Network: "x", Number: m}.Tag()
-			if got := Rotate(tag, a, b); got != Tag(b, "origin") {
+			if got := RotateTag(tag, a, b); got != Tag(b, "origin") {
 				t.Errorf("from %d to %d: tag %x", n, m, got)
 			}
 		}
 		h := summary.Header{Seed: a, Origin: "origin", Epoch: summary.Epoch{Generation: 1, Sequence: 2}}
-		if g := Of(h); g.OriginTag() != tag || g.Epoch() != h.Epoch {
+		if g := GroupOf(h); g.OriginTag() != tag || g.Epoch() != h.Epoch {
 			t.Errorf("number %d: group %v", n, g)
 		}
 	}
@@ -50,7 +50,7 @@ func TestFormatExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := Of(h).String(); got != want {
+	if got := GroupOf(h).String(); got != want {
 		t.Errorf("group %s, FORMAT.md has %s", got, want)
 	}
 }
