@@ -5,8 +5,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/routing"
 )
 
@@ -14,7 +14,7 @@ import (
 type snapshot struct {
 	Status
 	learned map[event.Transport]int // bytes of parts learned, by the way they came
-	budgets overlay.Budgets
+	budgets exchange.Budgets
 	own     int // bytes of the last summary of the node's own
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/exchange"
 )
 
 // gathered are the values of all metrics, as name or name{label values}; of a histogram, how many were observed.
@@ -44,8 +44,8 @@ func TestBudgetMetrics(t *testing.T) {
 	for name, want := range map[string]float64{
 		"venn_budget_bytes_per_second{sent,line}":      share * up / 8, // direction before of: labels come sorted
 		"venn_budget_bytes_per_second{received,line}":  share * down / 8,
-		"venn_budget_bytes_per_second{sent,links}":     overlay.LinkRate(up, up/2, share),
-		"venn_budget_bytes_per_second{received,links}": overlay.LinkRate(2*up, down, share),
+		"venn_budget_bytes_per_second{sent,links}":     exchange.LinkRate(up, up/2, share),
+		"venn_budget_bytes_per_second{received,links}": exchange.LinkRate(2*up, down, share),
 	} {
 		eventually(t, name, func() bool { return gathered(t, reg)[name] == want })
 	}

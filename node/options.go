@@ -110,7 +110,7 @@ func WithNetwork(name string, number uint32) Option {
 const leastRate = 8000
 
 // WithBandwidth declares the rates at which this peer can send and receive, in bit/s: 8,000 or more. Default 0, 0: not
-// declared, which counts as overlay.UndeclaredRate, 10 Mbit/s.
+// declared, which counts as exchange.UndeclaredRate, 10 Mbit/s.
 func WithBandwidth(up, down uint64) Option {
 	return func(c *config) error {
 		for _, rate := range []uint64{up, down} {

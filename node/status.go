@@ -7,8 +7,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/venn-p2p/venn/node/internal/counters"
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/topology"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/summary/estimate"
@@ -83,12 +83,12 @@ func (n *Node) Traffic() []Traffic { return n.counters.ByPeer() }
 
 // The values of Neighbour.Kind. A later version may have more.
 const (
-	KindRandom  = string(overlay.Random)  // drawn from all peers known
-	KindOverlap = string(overlay.Similar) // holds the most of the node's keys, by estimate
-	KindNear    = string(overlay.Near)    // has a short round trip
-	KindInbound = string(overlay.Inbound) // chose the node
-	KindRange   = string(overlay.Ranged)  // drawn from the node's range
-	KindSpread  = string(overlay.Spread)  // drawn from all parts of a range that is far wider than those of others
+	KindRandom  = string(topology.Random)  // drawn from all peers known
+	KindOverlap = string(topology.Similar) // holds the most of the node's keys, by estimate
+	KindNear    = string(topology.Near)    // has a short round trip
+	KindInbound = string(topology.Inbound) // chose the node
+	KindRange   = string(topology.Ranged)  // drawn from the node's range
+	KindSpread  = string(topology.Spread)  // drawn from all parts of a range that is far wider than those of others
 )
 
 // Neighbour is a peer that the node keeps a connection with.

@@ -11,6 +11,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/overlaylab"
+	"github.com/venn-p2p/venn/overlay/topology"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing/match"
 	"github.com/venn-p2p/venn/summary"
@@ -267,7 +268,7 @@ func TestHalfBoast(t *testing.T) {
 		}
 		net.Run(5 * time.Minute)
 		for _, nb := range net.Peers[0].Overlay.Neighbours() {
-			if nb.Kind == overlay.Similar && nb.Peer >= net.Peers[honests].ID {
+			if nb.Kind == topology.Similar && nb.Peer >= net.Peers[honests].ID {
 				n++
 			}
 		}

@@ -30,7 +30,7 @@ type Config struct {
 	PreviousUntil time.Duration
 
 	// Up and Down are the declared rates of our own line, bit/s. 0: not declared. The line then counts as having
-	// [UndeclaredRate], all links together, and messages of peers are paced by what arrives (see [FirstRate]).
+	// [exchange.UndeclaredRate], all links together, and messages of peers are paced by what arrives (see [exchange.FirstRate]).
 	Up, Down uint64
 	Share    float64 // share of a line's rate that summaries may use, in (0, 1]; 0: 1/3
 
@@ -84,17 +84,10 @@ type Limits struct {
 	Visitors  int           // visitors of a meeting place remembered at a time; 0: 64
 }
 
-// UndeclaredRate is the assumed rate, in bit/s, of a line whose owner declares none.
-const UndeclaredRate = exchange.UndeclaredRate
-
-// FirstRate is the rate, in bit/s, assumed at first of a receiver that declares none.
-const FirstRate = exchange.FirstRate
-
 // Levels of the directory's estimates; package directory explains each.
 const (
-	Confidence = directory.Confidence
-	SureMatch  = directory.SureMatch
-	VagueRate  = directory.VagueRate
+	SureMatch = directory.SureMatch
+	VagueRate = directory.VagueRate
 )
 
 const tickEvery = agenda.Tick // least time between two ticks
@@ -106,8 +99,8 @@ const (
 )
 
 func (c *Config) defaults() {
-	c.Up = cmp.Or(c.Up, UndeclaredRate)
-	c.Down = cmp.Or(c.Down, UndeclaredRate)
+	c.Up = cmp.Or(c.Up, exchange.UndeclaredRate)
+	c.Down = cmp.Or(c.Down, exchange.UndeclaredRate)
 	c.Share = cmp.Or(c.Share, 1.0/3)
 	c.Memory = cmp.Or(c.Memory, 64<<20)
 	c.MaxOrigins = cmp.Or(c.MaxOrigins, 1<<17)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/cache"
+	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/overlaylab"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
@@ -102,10 +103,10 @@ func TestBudgets(t *testing.T) {
 	net.Sent = func(now time.Duration, from, to, bytes int) {
 		k := [2]int{from, to}
 		if links[k] == nil {
-			links[k] = &meter{rate: overlay.LinkRate(rates[from], rates[to], 1.0/3)}
+			links[k] = &meter{rate: exchange.LinkRate(rates[from], rates[to], 1.0/3)}
 		}
 		if lines[from] == nil {
-			lines[from] = &meter{rate: overlay.LinkRate(rates[from], 0, 1.0/3)}
+			lines[from] = &meter{rate: exchange.LinkRate(rates[from], 0, 1.0/3)}
 		}
 		links[k].add(now, bytes)
 		lines[from].add(now, bytes)
@@ -116,12 +117,12 @@ func TestBudgets(t *testing.T) {
 		t.Error("no deltas")
 	}
 	for k, m := range links {
-		if over := m.worst - overlay.Burst(m.rate); over > 0 {
+		if over := m.worst - exchange.Burst(m.rate); over > 0 {
 			t.Errorf("link %v sent %.0f bytes more than its budget of %.0f B/s", k, over, m.rate)
 		}
 	}
 	for i, m := range lines {
-		if over := m.worst - overlay.Burst(m.rate); over > 0 {
+		if over := m.worst - exchange.Burst(m.rate); over > 0 {
 			t.Errorf("peer %d sent %.0f bytes more than its line's budget of %.0f B/s", i, over, m.rate)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/overlaylab"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -93,10 +94,10 @@ func TestBytesOfRounds(t *testing.T) {
 		if r.asked > asked || r.answer > answer {
 			t.Errorf("a round asks with %d bytes and answers with %d, at most %d and %d by what it carries", r.asked, r.answer, asked, answer)
 		}
-		if budget := overlay.Cost(r.inquiry); r.asked > budget {
+		if budget := exchange.Cost(r.inquiry); r.asked > budget {
 			t.Errorf("%d bytes count as %d for the line", r.asked, budget)
 		}
-		if budget := overlay.Cost(r.names); r.answer > budget {
+		if budget := exchange.Cost(r.names); r.answer > budget {
 			t.Errorf("%d bytes of an answer count as %d for the line", r.answer, budget)
 		}
 	}

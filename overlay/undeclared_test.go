@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/overlaylab"
 )
 
@@ -40,8 +41,8 @@ func TestUndeclaredLines(t *testing.T) {
 			}
 			rate := 8 * float64(late) / (round.Seconds() * rounds / 2)
 			t.Logf("%d bytes in the first round; at last %.0f bit/s on a line of %.0f", first, rate, c.line)
-			modest := 2 * overlay.LinkRate(100_000_000, overlay.FirstRate, share) // raised once, perhaps
-			if limit := int(overlay.Burst(modest) + round.Seconds()*modest); first > limit {
+			modest := 2 * exchange.LinkRate(100_000_000, exchange.FirstRate, share) // raised once, perhaps
+			if limit := int(exchange.Burst(modest) + round.Seconds()*modest); first > limit {
 				t.Errorf("%d bytes in the first round, at most %d", first, limit)
 			}
 			if rate < c.least || rate > c.most {

@@ -131,7 +131,7 @@ func (o *Overlay) Held(p wire.PeerID) (*summary.Prefix, bool) {
 // Alike is a peer and the estimated part of our collection that it holds.
 type Alike struct {
 	Peer    wire.PeerID
-	Overlap estimate.Interval // at [Confidence]
+	Overlap estimate.Interval // at directory.Confidence
 	Keys    int               // number of keys that it holds in all
 }
 
@@ -173,23 +173,10 @@ func (o *Overlay) Peers() []region.Contact { return o.region.FocusPeers() }
 // Own returns this node's own summary, nil before the first [Published].
 func (o *Overlay) Own() *summary.Prefix { return o.directory.Own().Held() }
 
-// Kind is the reason why a peer is a neighbour.
-type Kind = topology.Kind
-
-// The kinds of neighbours; package topology documents each.
-const (
-	Random  = topology.Random
-	Similar = topology.Similar
-	Near    = topology.Near
-	Inbound = topology.Inbound
-	Ranged  = topology.Ranged
-	Spread  = topology.Spread
-)
-
 // Neighbour is a peer that this node keeps a connection with.
 type Neighbour struct {
 	Peer    wire.PeerID
-	Kind    Kind
+	Kind    topology.Kind
 	Overlap estimate.Interval // estimated part of our collection that it holds; zero if not known
 }
 
@@ -267,14 +254,8 @@ func (o *Overlay) DirectoryBytes() int {
 	return o.directory.EncodedBytes() + o.region.ContactBytes()
 }
 
-// LinkBudget is the budget of a link for summaries.
-type LinkBudget = exchange.LinkBudget
-
-// Budgets holds the byte budgets for summaries, of the line and of each link, and the bytes counted against them.
-type Budgets = exchange.Budgets
-
 // Budgets returns the budgets at a time that is not before the last Step, links in the order of their peers.
-func (o *Overlay) Budgets(now time.Duration) Budgets { return o.exchange.Budgets(now) }
+func (o *Overlay) Budgets(now time.Duration) exchange.Budgets { return o.exchange.Budgets(now) }
 
 // LineOut returns the rate of summaries that our own line may send, in bytes a second.
 func (o *Overlay) LineOut() float64 { return o.exchange.LineOut() }
@@ -285,14 +266,3 @@ func (o *Overlay) Room(now time.Duration, p wire.PeerID) int { return o.exchange
 
 // Rates returns the rates of summaries on a link, to a peer and from it, in bytes a second; 0 until it has said hello.
 func (o *Overlay) Rates(p wire.PeerID) (out, in float64) { return o.exchange.Rates(p) }
-
-// Burst returns the number of bytes that a line of the given rate may send at once after a pause: one second's worth,
-// and at least 16 KiB so that a slow line can carry a message at all.
-func Burst(bytesPerSecond float64) float64 { return exchange.Burst(bytesPerSecond) }
-
-// LinkRate returns the rate of summaries, in bytes a second, from a line that sends up bit/s to one that receives down
-// bit/s: the given share of the slower end.
-func LinkRate(up, down uint64, share float64) float64 { return exchange.LinkRate(up, down, share) }
-
-// Cost returns the number of bytes that a message counts against a budget.
-func Cost(m wire.Message) int { return exchange.Cost(m) }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/node"
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/testnet/judge"
 	"github.com/venn-p2p/venn/testnet/strategy"
 )
@@ -158,8 +158,8 @@ func (r *run) budgetUse(m *member) float64 {
 // linkUse returns the bytes that a member sent to a peer in one window as a share of the link's budget for a window.
 func (r *run) linkUse(from *member, to int, bytes uint64) float64 {
 	up, down := r.cfg.Links[from.class].Rate, r.cfg.Links[r.plan.Class[to]].Rate
-	rate := overlay.LinkRate(up, down, r.cfg.SummaryShare)
-	return float64(bytes) / (rate*window.Seconds() + overlay.Burst(rate))
+	rate := exchange.LinkRate(up, down, r.cfg.SummaryShare)
+	return float64(bytes) / (rate*window.Seconds() + exchange.Burst(rate))
 }
 
 // neighbours scores the neighbours that the nodes have chosen by overlap, by the collections that all peers hold now.

@@ -48,7 +48,7 @@ var layers = []layer{
 	{"overlay", []string{"summary/...", "overlay/admission", "overlay/agenda", "overlay/cache", "overlay/compare", "overlay/directory", "overlay/event", "overlay/wire", "overlay/exchange", "overlay/index", "overlay/rank", "overlay/region", "overlay/space", "overlay/topology"}},
 	{"overlay/tails", []string{"summary/...", "overlay/agenda", "overlay/bound", "overlay/event", "overlay/wire"}},
 	{"overlay/overlaylab/plain", []string{"summary/...", "overlay/event", "overlay/wire"}},
-	{"overlay/overlaylab", []string{"summary/...", "overlay/cache", "overlay/agenda", "overlay/event", "overlay/rank", "overlay/wire", "overlay", "overlay/overlaylab/plain"}},
+	{"overlay/overlaylab", []string{"summary/...", "overlay/cache", "overlay/agenda", "overlay/event", "overlay/exchange", "overlay/rank", "overlay/wire", "overlay", "overlay/overlaylab/plain"}},
 	{"routing/match", []string{"summary/...", "overlay/bound"}},
 	{"routing/cover", nil},
 	{"routing", []string{"summary/...", "overlay/admission", "overlay/agenda", "overlay/bound", "overlay/event", "overlay/wire", "overlay", "overlay/region", "overlay/space", "routing/match"}},

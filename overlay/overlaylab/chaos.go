@@ -11,6 +11,7 @@ import (
 	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/cache"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -246,7 +247,7 @@ func (c *Chaos) catalogue(p wire.PeerID) event.Input {
 		}
 		items = append(items, it)
 	}
-	return event.CatalogueReceived{From: p, Items: items, Bytes: overlay.Cost(wire.Catalogue(items))}
+	return event.CatalogueReceived{From: p, Items: items, Bytes: exchange.Cost(wire.Catalogue(items))}
 }
 
 // parts returns some parts, or a delta. The overlay may not have asked for them, and they may be spoiled.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/cockroachdb/datadriven"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -89,7 +89,7 @@ func (s *Script) catalogue(d *datadriven.TestData, from wire.PeerID) event.Input
 		name, first, end := parseSpan(text)
 		item(s.summaryOf(name), first, end)
 	}
-	return event.CatalogueReceived{From: from, Items: items, Bytes: overlay.Cost(wire.Catalogue(items))}
+	return event.CatalogueReceived{From: from, Items: items, Bytes: exchange.Cost(wire.Catalogue(items))}
 }
 
 // parseSpan reads ORIGIN:FIRST-LAST.

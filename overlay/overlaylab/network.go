@@ -15,6 +15,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/rank"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -312,9 +313,9 @@ func (n *Network) do(i int, e event.Effect) {
 			})
 		}
 	case event.SayHello:
-		n.send(i, e.To, overlay.Cost(e.Hello), event.HelloReceived{Peer: p.ID, Hello: e.Hello})
+		n.send(i, e.To, exchange.Cost(e.Hello), event.HelloReceived{Peer: p.ID, Hello: e.Hello})
 	case event.SendCatalogue:
-		size := overlay.Cost(wire.Catalogue(e.Items))
+		size := exchange.Cost(wire.Catalogue(e.Items))
 		items := slices.Clone(e.Items)
 		for k := range items {
 			items[k].Given = n.base(items[k].Given)
@@ -429,14 +430,14 @@ func (n *Network) answer(i int, e event.Answer) {
 		return
 	}
 	n.Peers[i].Served[n.Peers[i].ID] += p.Run.EncodedBytes()
-	in.Bytes = overlay.Cost(p)
+	in.Bytes = exchange.Cost(p)
 	p.Delta = n.spoiled(i, p.Delta)
 	in.Answer = p
 	n.send(i, n.Peers[r.by].ID, in.Bytes, in)
 }
 
 func (n *Network) sendParts(i int, e event.SendParts) {
-	size := overlay.Cost(e.Parts)
+	size := exchange.Cost(e.Parts)
 	e.Delta = n.spoiled(i, e.Delta)
 	n.send(i, e.To, size, event.PartsReceived{From: n.Peers[i].ID, Transport: event.Pubsub, Group: e.Group, Parts: e.Parts, Bytes: size})
 }

@@ -3,8 +3,8 @@ package overlaylab
 import (
 	"math/rand/v2"
 
-	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/overlaylab/plain"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
@@ -27,7 +27,7 @@ func NewOrigin(id wire.PeerID, fps []summary.Fingerprint, h summary.Header) Orig
 // Sent returns the message by which a peer sends parts first to end-1. It panics if there are no such parts.
 func (o *Origin) Sent(from wire.PeerID, first, end int) event.PartsReceived {
 	in := o.Origin.Sent(from, first, end)
-	in.Bytes = overlay.Cost(in.Parts)
+	in.Bytes = exchange.Cost(in.Parts)
 	return in
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/agenda"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 )
@@ -16,7 +17,7 @@ import (
 const Honest, Liar wire.PeerID = "honest", "liar"
 
 const (
-	Fast = overlay.UndeclaredRate // bit/s of the lines of a Scene
+	Fast = exchange.UndeclaredRate // bit/s of the lines of a Scene
 	Tick = agenda.Tick
 )
 

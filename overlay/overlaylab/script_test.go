@@ -11,6 +11,7 @@ import (
 
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/summary"
 	"github.com/venn-p2p/venn/summary/estimate"
@@ -200,8 +201,8 @@ func (s *Script) neighbours(d *datadriven.TestData) {
 func (s *Script) sent(d *datadriven.TestData) {
 	k := [2]int{s.number(d, 0), s.number(d, 1)}
 	span := s.net.Now - s.looked[k]
-	rate := overlay.LinkRate(s.net.Peers[k[0]].up, s.net.Peers[k[1]].up, 1.0/3)
-	s.lines = append(s.lines, fmt.Sprintf("%d bytes in %v, at most %.0f", s.bytes[k], span, overlay.Burst(rate)+float64(rate*span.Seconds())))
+	rate := exchange.LinkRate(s.net.Peers[k[0]].up, s.net.Peers[k[1]].up, 1.0/3)
+	s.lines = append(s.lines, fmt.Sprintf("%d bytes in %v, at most %.0f", s.bytes[k], span, exchange.Burst(rate)+float64(rate*span.Seconds())))
 	s.bytes[k], s.looked[k] = 0, s.net.Now
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/venn-p2p/venn/overlay"
 	"github.com/venn-p2p/venn/overlay/cache"
 	"github.com/venn-p2p/venn/overlay/event"
+	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/overlay/tails"
 	"github.com/venn-p2p/venn/overlay/wire"
 	"github.com/venn-p2p/venn/routing"
@@ -294,11 +295,11 @@ func (v *node) send(to strategy.ID, body strategy.Kinded, bytes int, q strategy.
 
 // sendCatalogue and sendParts send messages that pubsub carries.
 func (v *node) sendCatalogue(to strategy.ID, items []wire.Item) {
-	v.send(to, catalogue(items), overlay.Cost(wire.Catalogue(items)), 0)
+	v.send(to, catalogue(items), exchange.Cost(wire.Catalogue(items)), 0)
 }
 
 func (v *node) sendParts(to strategy.ID, p parts) {
-	v.send(to, p, overlay.Cost(p.Parts), 0)
+	v.send(to, p, exchange.Cost(p.Parts), 0)
 }
 
 // failed tells the machine that a peer couldn't be reached.

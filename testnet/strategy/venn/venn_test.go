@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/venn-p2p/venn/overlay"
+	"github.com/venn-p2p/venn/overlay/exchange"
 	"github.com/venn-p2p/venn/testnet/sim"
 	"github.com/venn-p2p/venn/testnet/sim/simtest"
 	"github.com/venn-p2p/venn/testnet/strategy"
@@ -37,7 +37,7 @@ func TestVennForwards(t *testing.T) {
 		if r.Recall < 0.9 || r.Hops <= 1 {
 			t.Errorf("%s: recall %v over %.2f hops", name, r.Recall, r.Hops)
 		}
-		limit := 500*r.Virtual + overlay.Burst(500)
+		limit := 500*r.Virtual + exchange.Burst(500)
 		if spent := float64(budgeted(r)) / 150; name == "upkeep" && spent > limit {
 			t.Errorf("upkeep of %.0f bytes a peer, allowed %.0f", spent, limit)
 		}
