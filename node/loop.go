@@ -254,11 +254,11 @@ func (l *loop) stateChanged(p peer.ID, s inbox.PeerState) {
 	}
 	if s.Mesh == inbox.Ended || s.Mesh == inbox.EndedAndBegun {
 		l.n.links.Meshed(p, false)
-		l.step(event.Pruned{Peer: wire.PeerID(p)})
+		l.step(event.Meshed{Peer: wire.PeerID(p)})
 	}
 	if (s.Mesh == inbox.Begun || s.Mesh == inbox.EndedAndBegun) && l.link(p, false, false) == nil {
 		l.n.links.Meshed(p, true)
-		l.step(event.Grafted{Peer: wire.PeerID(p)})
+		l.step(event.Meshed{Peer: wire.PeerID(p), In: true})
 	}
 }
 

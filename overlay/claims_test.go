@@ -105,7 +105,7 @@ func TestPartsThatComeLate(t *testing.T) {
 			if closes && len(due) > 0 {
 				step(now, event.LinkClosed{Peer: overlaylab.Honest})
 				step(now, event.LinkOpened{Peer: overlaylab.Honest})
-				step(now, event.Grafted{Peer: overlaylab.Honest})
+				step(now, event.Meshed{Peer: overlaylab.Honest, In: true})
 				step(now, hello(overlaylab.Honest, 1))
 			}
 			n := min(8, len(items))

@@ -18,7 +18,7 @@ func linked(t testing.TB, o *Overlay, p wire.PeerID) {
 	t.Helper()
 	step(t, o, 0, event.LinkOpened{Peer: p})
 	step(t, o, 0, event.HelloReceived{Peer: p, Hello: wire.Hello{Up: 10_000_000, Down: 10_000_000, Session: 1}})
-	step(t, o, 0, event.Grafted{Peer: p})
+	step(t, o, 0, event.Meshed{Peer: p, In: true})
 }
 
 // A link that announces made-up origins, without end, leaves room for what others announce, and is forgotten with them.

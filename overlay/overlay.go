@@ -83,10 +83,10 @@ func (o *Overlay) take(now time.Duration, in event.Input) {
 	case event.LinkClosed:
 		o.directory.Close(in.Peer)
 		o.pass()
-	case event.Grafted:
-		o.mesh(in.Peer, true)
-	case event.Pruned:
-		o.mesh(in.Peer, false)
+	case event.Meshed:
+		if l := o.directory.Link(in.Peer); l != nil {
+			l.Meshed = in.In
+		}
 	case event.HelloReceived:
 		o.onHello(now, in)
 	case event.LinkRefused:
@@ -213,13 +213,6 @@ func (o *Overlay) openLink(now time.Duration, in event.LinkOpened) {
 		with = exchange.OwnRecord // the peer may not have our record
 	}
 	o.hello(now, in.Peer, with)
-}
-
-// mesh notes that a linked peer entered or left the pubsub mesh.
-func (o *Overlay) mesh(p wire.PeerID, in bool) {
-	if l := o.directory.Link(p); l != nil {
-		l.Meshed = in
-	}
 }
 
 // onCatalogue handles the items of a linked peer's catalogue.

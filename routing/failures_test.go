@@ -92,7 +92,7 @@ func TestWord(t *testing.T) {
 		t.Errorf("on a word: %v, %v, %v", r.standing("p"), r.standing("dead"), r.standing("heard"))
 	}
 	for _, p := range []wire.PeerID{"p", "dead"} {
-		r.Step(0, event.Returned{Peer: p})
+		r.Step(0, event.Doubted{Peer: p, Back: true})
 	}
 	if r.standing("p") != sound || r.standing("dead") != resting {
 		t.Errorf("on its being taken back: %v, %v", r.standing("p"), r.standing("dead"))
@@ -110,9 +110,9 @@ func TestGone(t *testing.T) {
 		{nil, time.Minute - 1, resting, resting},
 		{nil, time.Minute, suspect, suspect},
 		{Alive{Peer: "gone"}, agenda.Attempt, sound, suspect},
-		{event.Returned{Peer: "gone"}, agenda.Attempt, suspect, suspect},
+		{event.Doubted{Peer: "gone", Back: true}, agenda.Attempt, suspect, suspect},
 		{Alive{Peer: "stranger"}, agenda.Attempt, resting, resting},
-		{event.Returned{Peer: "stranger"}, agenda.Attempt, resting, resting},
+		{event.Doubted{Peer: "stranger", Back: true}, agenda.Attempt, resting, resting},
 	} {
 		r := limited()
 		r.Step(0, event.Unreachable{Peer: "gone"})

@@ -74,9 +74,11 @@ func (r *Router) Step(now time.Duration, in event.Input) []event.Effect {
 			r.unresponsive(in.Peer, true)
 		}
 	case event.Doubted:
-		r.hear(in.Peer)
-	case event.Returned:
-		r.takenBack(in.Peer)
+		if in.Back {
+			r.takenBack(in.Peer)
+		} else {
+			r.hear(in.Peer)
+		}
 	case event.HelloReceived:
 		r.lives(in.Peer)
 	case Alive:

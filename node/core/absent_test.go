@@ -66,7 +66,7 @@ func (k *knower) link(p string) {
 	k.step(event.HelloReceived{Peer: wire.PeerID(p), Hello: wire.Hello{
 		Up: overlaylab.Fast, Down: overlaylab.Fast, Session: 1, Records: []wire.Record{{Peer: wire.PeerID(p), Envelope: overlaylab.Record(wire.PeerID(p))}},
 	}})
-	k.step(event.Grafted{Peer: wire.PeerID(p)})
+	k.step(event.Meshed{Peer: wire.PeerID(p), In: true})
 }
 
 func (k *knower) leave(p string) { k.step(event.LinkClosed{Peer: wire.PeerID(p)}) }

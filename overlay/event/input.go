@@ -42,11 +42,11 @@ type LinkOpened struct {
 // LinkClosed means that the last connection to a peer is gone.
 type LinkClosed struct{ Peer wire.PeerID }
 
-// Grafted means that a linked peer entered the pubsub mesh. Parts are traded with mesh peers.
-type Grafted struct{ Peer wire.PeerID }
-
-// Pruned means that a peer left the pubsub mesh.
-type Pruned struct{ Peer wire.PeerID }
+// Meshed means that a linked peer entered the pubsub mesh, or left it. Parts are traded with mesh peers.
+type Meshed struct {
+	Peer wire.PeerID
+	In   bool
+}
 
 // HelloReceived carries a linked peer's hello.
 type HelloReceived struct {
@@ -97,15 +97,16 @@ type Lost struct {
 	Tails bool // only tails were lost
 }
 
-// Doubted means that a linked peer claims that it could not reach Peer. Peer may be gone, or the claim may be a lie.
-type Doubted struct{ Peer wire.PeerID }
+// Doubted means that a linked peer claims that it could not reach Peer. Peer may be gone, or the claim may be a lie. If
+// Back is set, the linked peer takes its claim back: others may be back, too, as after a partition. If that is a lie,
+// searches ask in vain.
+type Doubted struct {
+	Peer wire.PeerID
+	Back bool
+}
 
 // Unreachable means that no connection to a peer could be made when the core looked for it.
 type Unreachable struct{ Peer wire.PeerID }
-
-// Returned means that a link takes back that it could not reach Peer. Others may be back, too, as after a partition. If
-// it is a lie, searches ask in vain.
-type Returned struct{ Peer wire.PeerID }
 
 // Outcome counts confirmations by a peer: keys that it held, and keys that its summary matched but that it did not
 // hold.
@@ -126,8 +127,7 @@ type Tick struct{}
 func (Published) For() Machines         { return Overlay | Tails | Core }
 func (LinkOpened) For() Machines        { return Overlay }
 func (LinkClosed) For() Machines        { return Overlay | Tails }
-func (Grafted) For() Machines           { return Overlay }
-func (Pruned) For() Machines            { return Overlay }
+func (Meshed) For() Machines            { return Overlay }
 func (HelloReceived) For() Machines     { return Overlay | Tails | Routing | Core }
 func (LinkRefused) For() Machines       { return Overlay }
 func (CatalogueReceived) For() Machines { return Overlay }
@@ -137,7 +137,6 @@ func (Charged) For() Machines           { return Overlay }
 func (Lost) For() Machines              { return Overlay | Tails }
 func (Doubted) For() Machines           { return Routing }
 func (Unreachable) For() Machines       { return Tails | Routing }
-func (Returned) For() Machines          { return Routing }
 func (Outcome) For() Machines           { return Overlay }
 func (RoundTrip) For() Machines         { return Overlay }
 func (Learned) For() Machines           { return Tails | Driver }

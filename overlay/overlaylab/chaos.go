@@ -151,9 +151,9 @@ func (c *Chaos) input() event.Input {
 	case 4:
 		return event.LinkClosed{Peer: p}
 	case 5, 6:
-		return event.Grafted{Peer: p}
+		return event.Meshed{Peer: p, In: true}
 	case 7:
-		return event.Pruned{Peer: p}
+		return event.Meshed{Peer: p}
 	case 8, 9, 10:
 		return c.hello(p)
 	case 11:

@@ -19,8 +19,8 @@ func (s *Script) input(d *datadriven.TestData) {
 	in, ok := map[string]event.Input{
 		"open":    event.LinkOpened{Peer: from, Outbound: d.HasArg("outbound")},
 		"close":   event.LinkClosed{Peer: from},
-		"graft":   event.Grafted{Peer: from},
-		"prune":   event.Pruned{Peer: from},
+		"graft":   event.Meshed{Peer: from, In: true},
+		"prune":   event.Meshed{Peer: from},
 		"outcome": event.Outcome{Peer: from, Hits: number(d, "hits", 0), Misses: number(d, "misses", 0)},
 		"rtt":     event.RoundTrip{Peer: from, RTT: duration(d, "rtt", 0)},
 	}[word(d, 1)]

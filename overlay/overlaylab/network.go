@@ -265,8 +265,8 @@ func (n *Network) graft(a, b int) {
 		return
 	}
 	pa.mesh[b], pb.mesh[a] = true, true
-	n.step(a, event.Grafted{Peer: pb.ID})
-	n.step(b, event.Grafted{Peer: pa.ID})
+	n.step(a, event.Meshed{Peer: pb.ID, In: true})
+	n.step(b, event.Meshed{Peer: pa.ID, In: true})
 }
 
 // Step gives a peer an input now.

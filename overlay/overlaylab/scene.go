@@ -55,7 +55,7 @@ func NewScene(origins, keys int, cfg overlay.Config) (*Scene, error) {
 func (s *Scene) Link(now time.Duration, p wire.PeerID) {
 	s.Overlay.Step(now, event.LinkOpened{Peer: p})
 	s.Overlay.Step(now, event.HelloReceived{Peer: p, Hello: wire.Hello{Up: Fast, Down: Fast, Session: 1}})
-	s.Overlay.Step(now, event.Grafted{Peer: p})
+	s.Overlay.Step(now, event.Meshed{Peer: p, In: true})
 }
 
 // Items returns the catalogue of a peer that has all parts of all origins. If lie is not nil, the peer claims the parts

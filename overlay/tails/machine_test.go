@@ -614,7 +614,7 @@ func TestUnreachable(t *testing.T) {
 	n.trace.Reset()
 	n.peers["a"].step(event.Unreachable{Peer: "dead"})
 	n.run(n.now + 3*time.Second)
-	if got := strings.Count(n.trace.String(), "  event.Doubted {dead}"); got != 2 {
+	if got := strings.Count(n.trace.String(), "  event.Doubted {dead false}"); got != 2 {
 		t.Errorf("%d peers doubt it, want b and c", got)
 	}
 	var told []string
@@ -631,7 +631,7 @@ func TestUnreachable(t *testing.T) {
 	}
 	n.link("a", "dead")
 	n.run(n.now + 3*time.Second)
-	if got := strings.Count(n.trace.String(), "  event.Returned {dead}"); got != 2 {
+	if got := strings.Count(n.trace.String(), "  event.Doubted {dead true}"); got != 2 {
 		t.Errorf("%d peers hear that it is back, want b and c", got)
 	}
 }
@@ -667,9 +667,9 @@ func TestFlapping(t *testing.T) {
 	if words != 1 {
 		t.Errorf("c heard %d times in half a minute that a is gone", words)
 	}
-	for _, what := range []string{"Doubted", "Returned"} {
-		if got := strings.Count(n.trace.String(), "  event."+what+" {a}"); got != 1 {
-			t.Errorf("%s: %d times, want once, by c", what, got)
+	for _, back := range []bool{false, true} {
+		if got := strings.Count(n.trace.String(), fmt.Sprintf("  event.Doubted {a %v}", back)); got != 1 {
+			t.Errorf("doubted, and that taken back is %v: %d times, want once, by c", back, got)
 		}
 	}
 	n.run(n.now + time.Minute)
@@ -694,7 +694,7 @@ func TestLyingDoubts(t *testing.T) {
 	}
 	n.peers["a"].step(event.Unreachable{Peer: "v0"})
 	n.run(n.now + time.Second)
-	if got := strings.Count(n.trace.String(), "  event.Doubted {v0}"); got != 2 {
+	if got := strings.Count(n.trace.String(), "  event.Doubted {v0 false}"); got != 2 {
 		t.Errorf("%d doubts of v0, want that of the lie and that of b", got)
 	}
 }

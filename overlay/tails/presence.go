@@ -71,7 +71,7 @@ func (m *Machine) takesBack(l *link, o *origin) {
 	}
 	pos.gone = 0
 	m.know(l, o.tag, pos)
-	m.emit(event.Returned{Peer: o.peer})
+	m.emit(event.Doubted{Peer: o.peer, Back: true})
 }
 
 // leaves notes whether an origin has said that it leaves.

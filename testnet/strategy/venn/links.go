@@ -163,11 +163,10 @@ func (v *node) meshed(now time.Duration, p strategy.ID, in bool) {
 	v.links.Meshed(peerID(p), in)
 	if in {
 		v.mesh[p] = true
-		v.step(now, event.Grafted{Peer: peerID(p)})
-		return
+	} else {
+		delete(v.mesh, p)
 	}
-	delete(v.mesh, p)
-	v.step(now, event.Pruned{Peer: peerID(p)})
+	v.step(now, event.Meshed{Peer: peerID(p), In: in})
 }
 
 // grafted handles a peer's wish to join this peer's mesh, or to leave it.
