@@ -22,7 +22,6 @@ import (
 	"github.com/venn-p2p/venn/node/core"
 	"github.com/venn-p2p/venn/node/internal/admit"
 	"github.com/venn-p2p/venn/node/internal/counters"
-	"github.com/venn-p2p/venn/node/internal/fault"
 	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/node/internal/mesh"
 	"github.com/venn-p2p/venn/node/internal/pipes"
@@ -395,7 +394,7 @@ func (n *Node) refuse(p peer.ID, reason string, err error) {
 
 // unread counts a refusal if err shows that a peer's answer is malformed. An answer of a later version is no fault.
 func (n *Node) unread(p peer.ID, id protocol.ID, err error) {
-	if reason, bad := fault.Of(err); bad {
+	if reason, bad := counters.Fault(err); bad {
 		n.refuse(p, string(id)+" answer "+reason, err)
 	}
 }

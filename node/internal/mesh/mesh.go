@@ -30,7 +30,6 @@ import (
 
 	"github.com/venn-p2p/venn/node/internal/admit"
 	"github.com/venn-p2p/venn/node/internal/counters"
-	"github.com/venn-p2p/venn/node/internal/fault"
 	"github.com/venn-p2p/venn/node/internal/inbox"
 	"github.com/venn-p2p/venn/node/internal/tasks"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -406,7 +405,7 @@ func (m *Mesh) received(from peer.ID, states map[peer.ID]struct{}, rpc *pb.Parti
 		return nil
 	}
 	if err != nil {
-		reason, _ := fault.Of(err)
+		reason, _ := counters.Fault(err)
 		m.cfg.Refuse(from, "rpc "+reason, err)
 		return err
 	}

@@ -18,7 +18,6 @@ import (
 
 	"github.com/venn-p2p/venn/node/internal/admit"
 	"github.com/venn-p2p/venn/node/internal/counters"
-	"github.com/venn-p2p/venn/node/internal/fault"
 	"github.com/venn-p2p/venn/node/internal/tasks"
 	"github.com/venn-p2p/venn/overlay/admission"
 	"github.com/venn-p2p/venn/overlay/wire"
@@ -274,7 +273,7 @@ func (n *Node) Served(id protocol.ID, handle func(*Stream) error) network.Stream
 		if err == nil {
 			return
 		}
-		if reason, bad := fault.Of(err); bad {
+		if reason, bad := counters.Fault(err); bad {
 			n.Refuse(s.Peer, string(id)+" "+reason, err)
 			return
 		}

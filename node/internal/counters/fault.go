@@ -1,6 +1,4 @@
-// Package fault tells which errors are the fault of a message's sender: an error of a codec or of a signature is, one of
-// the network or of this node is not.
-package fault
+package counters
 
 import (
 	"errors"
@@ -10,8 +8,9 @@ import (
 	"github.com/venn-p2p/venn/summary"
 )
 
-// Of reports whether the other end is at fault for err, and names the fault.
-func Of(err error) (reason string, bad bool) {
+// Fault reports whether the sender of a message is at fault for err, and names the fault: an error of a codec or of a
+// signature is; one of the network or of this node is not.
+func Fault(err error) (reason string, bad bool) {
 	switch {
 	case errors.Is(err, wire.ErrLimit), errors.Is(err, summary.ErrLimit):
 		return "over the limit", true
