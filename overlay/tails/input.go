@@ -31,11 +31,10 @@ func (Leaving) For() event.Machines  { return event.Tails }
 func (Outdated) For() event.Machines { return event.Tails }
 func (Received) For() event.Machines { return event.Tails }
 
-// Send sends a message to a linked peer. Bytes is its approximate size on the wire.
+// Send sends a message to a linked peer.
 type Send struct {
 	To    wire.PeerID
 	Items []wire.TailItem
-	Bytes int
 }
 
 // Unverified means that Config.Verify returned ErrUnverified for signatures of an item. The driver verifies what Verify

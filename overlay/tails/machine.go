@@ -164,9 +164,8 @@ func (m *Machine) emit(e event.Effect) { m.effects = append(m.effects, e) }
 
 // send sends a message, and charges its bytes to the budget of its link.
 func (m *Machine) send(to wire.PeerID, items ...wire.TailItem) {
-	bytes := wire.Tails(items).Size()
-	m.emit(Send{to, items, bytes})
-	m.emit(event.Charged{Peer: to, Bytes: bytes})
+	m.emit(Send{to, items})
+	m.emit(event.Charged{Peer: to, Bytes: wire.Tails(items).Size()})
 }
 
 // opened notes that a linked peer has said hello and understands tails.

@@ -168,7 +168,7 @@ func (p *peer) step(in event.Input) {
 		}
 		switch e := e.(type) {
 		case tails.Send:
-			p.sent += e.Bytes
+			p.sent += wire.Tails(e.Items).Size()
 			p.writes++
 			for _, it := range e.Items {
 				if p.watch != nil {
