@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/venn-p2p/venn/overlay"
-	"github.com/venn-p2p/venn/overlay/event"
 	"github.com/venn-p2p/venn/overlay/overlaylab"
 	"github.com/venn-p2p/venn/overlay/region"
 	"github.com/venn-p2p/venn/overlay/space"
@@ -231,7 +230,7 @@ func TestFewKnowAll(t *testing.T) {
 				}
 				continue
 			}
-			wide := slices.DeleteFunc(p.Overlay.Contacts(), func(c region.Contact) bool { return c.Depth > 0 || c.Role == region.Spare })
+			wide := slices.DeleteFunc(p.Overlay.Contacts(), func(c region.Contact) bool { return c.Depth > 0 })
 			if len(wide) > 0 {
 				contacted++
 			}
@@ -249,16 +248,11 @@ func TestFewKnowAll(t *testing.T) {
 	}
 }
 
-// TestContacts looks at what contacts of 100 peers are for, that have room for 16 origins each.
+// TestContacts: the range and the contacts of each of 100 peers, with room for 16 origins each, are for everybody, by the
+// depths that are said. What the contacts cover in truth, whatever others say of their depths, is nearly everybody.
+// Those of the table alone leave out 342 of these pairs.
 func TestContacts(t *testing.T) {
 	net := grown(t, 100, 10, overlay.Config{MaxOrigins: 16})
-	t.Run("cover", func(t *testing.T) { contactsCover(t, net) })
-	t.Run("spare", func(t *testing.T) { spareContacts(t, net) })
-}
-
-// contactsCover: each peer's range and contacts are for everybody, by the depths that are said. What the contacts cover
-// in truth, whatever others say of their depths, is nearly everybody. Those chosen alone leave out 342 of these pairs.
-func contactsCover(t *testing.T, net *overlaylab.Network) {
 	n, missing := len(net.Peers), 0
 	covers := map[string]space.Range{}
 	for _, p := range net.Peers {
@@ -287,42 +281,6 @@ func contactsCover(t *testing.T, net *overlaylab.Network) {
 	}
 	if t.Logf("of %d pairs %d are not covered", n*n, missing); missing > n*n/40 {
 		t.Errorf("of %d pairs %d are not covered", n*n, missing)
-	}
-}
-
-// spareContacts: beside those chosen, each half of a range has one contact at most. One that is caught denying is
-// asked no more, and another takes its place.
-func spareContacts(t *testing.T, net *overlaylab.Network) {
-	replaced := 0
-	for i, p := range net.Peers {
-		spare := func() map[space.Range]wire.PeerID {
-			out := map[space.Range]wire.PeerID{}
-			for _, c := range p.Overlay.Contacts() {
-				if c.Role != region.Spare {
-					continue
-				}
-				if out[c.Range()] != "" {
-					t.Errorf("peer %d has two spare contacts of %v", i, c.Range())
-				}
-				out[c.Range()] = wire.PeerID(c.Peer)
-			}
-			return out
-		}
-		before := spare()
-		for _, liar := range before {
-			for range 2 {
-				net.Step(i, event.ContactAnswered{Peer: liar, Denied: true})
-			}
-		}
-		for half, now := range spare() {
-			if now == before[half] {
-				t.Errorf("peer %d still asks a contact of %v that denied twice", i, half)
-			}
-			replaced++
-		}
-	}
-	if replaced == 0 {
-		t.Error("no contact has another in its place")
 	}
 }
 

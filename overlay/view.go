@@ -161,9 +161,9 @@ func (o *Overlay) Covers() space.Range { return space.Around(o.cfg.Self.Place(),
 func (o *Overlay) Precise() space.Range { return o.region.Precise() }
 
 // Contacts returns the peers that can be asked about other ranges, in a fixed order; none at depth 0. First come the
-// chosen contacts. Then comes one spare peer, if known, of each half of a range, or of each smaller part where most
-// peers cover less. A spare peer counts for that part, and is asked if the chosen contacts leave places uncovered: they
-// may cover less than they claim, or lie all in one half of a range.
+// contacts of the table. Then comes one spare peer, if known, of each half of a range, or of each smaller part where
+// most peers cover less. It counts for that part: contacts of the table may be gone, cover less than they claim, or lie
+// all in one half of a range.
 func (o *Overlay) Contacts() []region.Contact { return o.region.Contacts() }
 
 // Peers returns the known peers, in a fixed order, each to be asked about a range as wide as our focus around its

@@ -38,7 +38,7 @@ type covering struct {
 	begun    bool
 	over     bool // all contacts were asked, and no answer is awaited
 	contacts []region.Contact
-	matches  []float64 // false matches that each contact of role Precise expects; these contacts come first
+	matches  []float64 // false matches that each precise contact expects; these contacts come first
 	deep     int       // median depth of the contacts' ranges
 	own      space.Set // ranges that the own directory answers for
 	once     space.Set // ranges with at least one answer, the own directory's included
@@ -118,7 +118,7 @@ func (r *Router) askContacts(q *search) {
 		}
 		c := q.cover.contacts[i]
 		p, v := wire.PeerID(c.Peer), referrer{contact: c}
-		if c.Role == region.Precise {
+		if c.Precise {
 			v.falseMatches = q.cover.matches[i]
 		}
 		r.refer(q, v, r.now+r.askTime(p), Reason{Peer: p, Why: Contact})
@@ -141,7 +141,7 @@ func (r *Router) askTime(p wire.PeerID) time.Duration {
 // impatient returns the time from which other contacts, of v's range too, are asked although v has not answered. ok is
 // false for children, and for contacts of ranges in All queries, which wait.
 func (r *Router) impatient(q *search, v *referrer) (from time.Duration, ok bool) {
-	return v.since + contactPatience*r.cfg.HedgeAfter, !v.child && (q.Mode == wire.Any || v.contact.Role == region.Precise)
+	return v.since + contactPatience*r.cfg.HedgeAfter, !v.child && (q.Mode == wire.Any || v.contact.Precise)
 }
 
 // overdue reports whether the time that impatient returns has come.
@@ -192,7 +192,7 @@ func (r *Router) nextContact(q *search) int {
 
 // ofRange reports whether the contact with this index knows a range of the network better than a poor directory.
 func (q *search) ofRange(contact int) bool {
-	return q.cover.poor && q.cover.contacts[contact].Role != region.Precise
+	return q.cover.poor && !q.cover.contacts[contact].Precise
 }
 
 // everybody reports whether a set is the whole network.
@@ -304,17 +304,17 @@ func (q *search) counted(depth int, right int32) int {
 }
 
 // answeredFor records that a contact has answered for its range. A range far wider than others is easily claimed, and
-// its owner hears of changes late: its answer is never a second one, unless the contact's role is Precise. The
+// its owner hears of changes late: its answer is never a second one, unless the contact is precise. The
 // explanation keeps the range in any case.
 func (q *search) answeredFor(a *referrer) {
-	depth := max(a.depth, int(a.contact.Depth))                     // no wider than it was asked for: a boast made after the question does not count
-	if a.contact.Role == region.Precise && depth < space.MaxDepth { // else it had no time for the question
+	depth := max(a.depth, int(a.contact.Depth))      // no wider than it was asked for: a boast made after the question does not count
+	if a.contact.Precise && depth < space.MaxDepth { // else it had no time for the question
 		depth = 0
 	}
 	rng := space.Around(a.contact.Place, q.counted(depth, a.contact.Right))
 	reason := &q.stats.Explain[a.reason]
 	reason.Range, reason.Ranged = rng, true
-	if q.cover.once.Covers(rng) && (a.contact.Role == region.Precise || depth > q.cover.deep-region.FarWider) {
+	if q.cover.once.Covers(rng) && (a.contact.Precise || depth > q.cover.deep-region.FarWider) {
 		q.cover.twice.Add(rng)
 	}
 	q.cover.once.Add(rng)

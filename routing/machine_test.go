@@ -109,8 +109,8 @@ func (d *driver) Precise() space.Range { return d.Covers() }
 
 func (d *driver) HasSummary(p wire.PeerID) bool { return p[0]&1 == 1 }
 
-// contacts draws who is a contact, of which range and why.
-func (d *driver) contacts(roles int) (out []region.Contact) {
+// contacts draws who is a contact, and of which range.
+func (d *driver) contacts() (out []region.Contact) {
 	if !d.ranged {
 		return nil
 	}
@@ -119,15 +119,15 @@ func (d *driver) contacts(roles int) (out []region.Contact) {
 			p := peer(i)
 			out = append(out, region.Contact{
 				Peer: string(p), Record: []byte{1}, Place: p.Place(), Depth: region.ContactDepth(b >> 1 % 8),
-				Right: int32(b >> 6), Role: region.Role(b >> 4 % roles),
+				Right: int32(b >> 6),
 			})
 		}
 	}
 	return out
 }
 
-func (d *driver) Peers() []region.Contact    { return d.contacts(1) }
-func (d *driver) Contacts() []region.Contact { return d.contacts(2) }
+func (d *driver) Peers() []region.Contact    { return d.contacts() }
+func (d *driver) Contacts() []region.Contact { return d.contacts() }
 
 func (d *driver) Knowledge() []overlay.Knowledge {
 	b := d.byte()

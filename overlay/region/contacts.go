@@ -123,7 +123,7 @@ func (s *Region) spareContacts() (out []Contact) {
 		denials, right := s.contacts.Conduct(place, string(e.Peer()))
 		c := Contact{
 			Peer: string(e.Peer()), Record: e.Record().Envelope, Place: place, Depth: ContactDepth(depth),
-			Denials: denials, Right: right, Role: Spare,
+			Denials: denials, Right: right,
 		}
 		if _, chosen := s.contacts.Get(place, c.Peer); !chosen && !c.Refuted() {
 			spare[c.Range()] = c

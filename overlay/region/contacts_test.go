@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/venn-p2p/venn/overlay/space"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -34,6 +35,13 @@ func TestSpareRemembered(t *testing.T) {
 	}
 	p := first()
 	before := &w.spare.list[0]
+	parts := map[space.Range]bool{}
+	for _, c := range w.spare.list {
+		if parts[c.Range()] {
+			t.Errorf("two spare contacts for %v", c.Range())
+		}
+		parts[c.Range()] = true
+	}
 	if first(); &w.spare.list[0] != before {
 		t.Error("nothing changed, but all entries were looked at")
 	}

@@ -24,17 +24,8 @@ type Contact struct {
 	Depth   int8  // depth of the range around its place that it covers; see [ContactDepth]
 	Word    Word  // source of Depth
 	Failed  int8  // questions in a row without an answer
-	Role    Role  // why it is asked
+	Precise bool  // it is asked because it expects fewer false matches than our directory; in no table
 }
-
-// Role is the reason why a contact is asked.
-type Role uint8
-
-const (
-	Chosen  Role = iota // asked about its range
-	Spare               // asked about ranges that no other contact covers
-	Precise             // it expects fewer false matches than our directory. In no table
-)
 
 // Word names the source of a contact's depth.
 type Word uint8
@@ -409,26 +400,25 @@ func Credible(claimed int, right int32, usual int) int {
 func (c *Contact) counts() bool { return c.Failed == 0 && !c.Refuted() }
 
 // Next returns the index of the contact to ask next about places not covered; -1 if no contact adds any. It takes the
-// contact that adds most, weighted by trust. A spare contact is chosen only if no other adds any. Equals go by worth
-// (nil: all are worth the same), then by a hash of key and contact. So every key has an order of its own, and no
-// contact is first for all. O(contacts log ranges).
+// contact that adds most, weighted by trust. Equals go by worth (nil: all are worth the same), then by a hash of key and
+// contact. So every key has an order of its own, and no contact is first for all. O(contacts log ranges).
 func Next(contacts []Contact, covered *space.Set, asked func(i int) bool, worth func(i int) float64, key uint64) int {
-	best, most, dearest, tie, spare := -1, 0.0, 0.0, uint64(0), true
+	best, most, dearest, tie := -1, 0.0, 0.0, uint64(0)
 	for i := range contacts {
 		c := &contacts[i]
-		if c.Refuted() || c.Role == Spare && !spare || asked(i) {
+		if c.Refuted() || asked(i) {
 			continue
 		}
 		adds := covered.Missing(c.Range()) * c.trust()
-		if adds <= 0 || adds < most && (c.Role == Spare) == spare {
+		if adds <= 0 || adds < most {
 			continue
 		}
 		h, w := compare.Mix(key^compare.Mix(uint64(c.Place))), 0.0
 		if worth != nil {
 			w = worth(i)
 		}
-		if spare && c.Role != Spare || adds > most || w > dearest || w == dearest && h < tie {
-			best, most, dearest, tie, spare = i, adds, w, h, c.Role == Spare
+		if adds > most || w > dearest || w == dearest && h < tie {
+			best, most, dearest, tie = i, adds, w, h
 		}
 	}
 	return best

@@ -350,23 +350,6 @@ func TestConductIsKept(t *testing.T) {
 	}
 }
 
-// TestSpareContactsComeLast: a spare contact is asked once no other adds anything, however much it adds.
-func TestSpareContactsComeLast(t *testing.T) {
-	contacts := []Contact{
-		{Peer: "spare", Place: 0, Depth: 1, Role: Spare},
-		{Peer: "deep", Place: 0, Depth: 3},
-	}
-	var covered space.Set
-	none := func(int) bool { return false }
-	if got := Next(contacts, &covered, none, nil, 1); got != 1 {
-		t.Errorf("contact %d is asked first, want 1", got)
-	}
-	covered.Add(contacts[1].Range())
-	if got := Next(contacts, &covered, none, nil, 1); got != 0 {
-		t.Errorf("then contact %d, want 0", got)
-	}
-}
-
 // TestBoastsReplaceNobody: who claims to cover everybody does not keep others from being looked for. It does so in the
 // more ranges, the more often it has proved right.
 func TestBoastsReplaceNobody(t *testing.T) {
