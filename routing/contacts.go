@@ -304,8 +304,8 @@ func (q *search) counted(depth int, right int32) int {
 }
 
 // answeredFor records that a contact has answered for its range. A range far wider than others is easily claimed, and
-// its owner hears of changes late: its answer is never a second one, unless the contact is precise. The
-// explanation keeps the range in any case.
+// its owner hears of changes late: its answer is never a second one, unless the contact is precise. The explanation
+// keeps the range in any case.
 func (q *search) answeredFor(a *referrer) {
 	depth := max(a.depth, int(a.contact.Depth))      // no wider than it was asked for: a boast made after the question does not count
 	if a.contact.Precise && depth < space.MaxDepth { // else it had no time for the question
@@ -349,7 +349,7 @@ func (r *Router) judge(q *search, a *referrer, holder wire.PeerID) {
 	switch named := slices.Contains(a.names, holder); {
 	case named:
 		r.emit(event.ContactAnswered{Peer: a.peer, Depth: a.depth, Proved: true})
-	case space.Around(a.contact.Place, a.depth).Contains(placeOf(holder)):
+	case space.Around(a.contact.Place, a.depth).Contains(holder.Place()):
 		r.emit(event.ContactAnswered{Peer: a.peer, Depth: a.depth, Denied: true})
 		a.denied = true
 	default:
@@ -357,6 +357,3 @@ func (r *Router) judge(q *search, a *referrer, holder wire.PeerID) {
 	}
 	a.judged = true
 }
-
-// placeOf returns the place of a peer.
-func placeOf(p wire.PeerID) space.Place { return space.Place(wire.OriginTag(string(p))) }

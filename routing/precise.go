@@ -32,7 +32,7 @@ func (r *Router) seekPrecise(q *search) bool {
 	}
 	q.cover.contacts = nil // clears contacts of ranges, if the directory was not for everybody when the query began
 	for _, v := range r.morePrecise(q) {
-		q.cover.contacts = append(q.cover.contacts, region.Contact{Peer: string(v.Peer), Place: placeOf(v.Peer), Precise: true})
+		q.cover.contacts = append(q.cover.contacts, region.Contact{Peer: string(v.Peer), Place: v.Peer.Place(), Precise: true})
 		q.cover.matches = append(q.cover.matches, v.FalseMatches)
 	}
 	if q.serves == nil {
@@ -49,7 +49,7 @@ func (r *Router) seekPrecise(q *search) bool {
 	q.cover.begin(own)
 	for i := range q.candidates {
 		c := &q.candidates[i]
-		c.precise = own.Contains(placeOf(c.record.Peer))
+		c.precise = own.Contains(c.record.Peer.Place())
 	}
 	return true
 }
@@ -148,7 +148,7 @@ func (q *search) likelihood(p wire.PeerID) float64 {
 // inRange returns the names that lie in the range that the contact was asked about.
 func (q *search) inRange(a *referrer, names []wire.Record) []wire.Record {
 	asked := a.contact.Range()
-	return slices.DeleteFunc(slices.Clone(names), func(r wire.Record) bool { return !asked.Contains(placeOf(r.Peer)) })
+	return slices.DeleteFunc(slices.Clone(names), func(r wire.Record) bool { return !asked.Contains(r.Peer.Place()) })
 }
 
 // denied passes over the matches that a contact did not name, although they lie in the range known to it.
@@ -157,7 +157,7 @@ func (r *Router) denied(q *search, known space.Range, names []wire.PeerID) {
 		c := &q.candidates[i]
 		switch {
 		case c.state != waiting || c.why != Matched || c.sure():
-		case !known.Contains(placeOf(c.record.Peer)) || slices.Contains(names, c.record.Peer):
+		case !known.Contains(c.record.Peer.Place()) || slices.Contains(names, c.record.Peer):
 		default:
 			q.passOver(c)
 		}

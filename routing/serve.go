@@ -95,7 +95,7 @@ func (r *Router) likely(from wire.PeerID, key []byte) (records []wire.Record, ra
 			continue
 		}
 		likely := match.Posterior(prior, v.Rate)
-		if blurred && likely < match.EvenOdds && !sharp.Contains(placeOf(v.Peer)) {
+		if blurred && likely < match.EvenOdds && !sharp.Contains(v.Peer.Place()) {
 			continue // its match would be one of many false ones
 		}
 		tie := match.Tie(uint64(f), string(v.Peer))
