@@ -31,7 +31,8 @@ func (n *Node) audit(a event.Audit) {
 	hasher := seed.Hasher()
 	sample = slices.Clone(sample)
 	rand.Shuffle(len(sample), func(i, j int) { sample[i], sample[j] = sample[j], sample[i] }) // not from the seed
-	q := rank.Draw(sample, func(k []byte) bool { return a.Claims.Contains(hasher.Fingerprint(k)) }, func(k []byte) (bool, error) { return n.has(k, false) })
+	claims := func(k []byte) bool { return a.Claims.Contains(hasher.Fingerprint(k)) }
+	q := rank.Draw(sample, claims, func(k []byte) (bool, error) { return n.has(k, false) })
 	if len(q.Keys) == 0 {
 		return
 	}

@@ -30,7 +30,7 @@ type Config struct {
 	PreviousUntil time.Duration
 
 	// Up and Down are the declared rates of our own line, bit/s. 0: not declared. The line then counts as having
-	// [exchange.UndeclaredRate], all links together, and messages of peers are paced by what arrives (see [exchange.FirstRate]).
+	// [exchange.UndeclaredRate], all links together. Messages of peers are paced by what arrives: see [exchange.FirstRate].
 	Up, Down uint64
 	Share    float64 // share of a line's rate that summaries may use, in (0, 1]; 0: 1/3
 

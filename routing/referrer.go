@@ -24,7 +24,7 @@ type referrer struct {
 
 	// of a contact
 	contact      region.Contact
-	falseMatches float64       // false matches that it expects of a query, if its role is Precise
+	falseMatches float64       // false matches that it expects of a query, if it is precise
 	heard        bool          // it has answered
 	judged       bool          // its answer proved right or wrong
 	denied       bool          // its answer proved wrong

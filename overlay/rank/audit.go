@@ -19,7 +19,7 @@ type Questions struct {
 }
 
 // Draw draws an audit's keys: up to [AuditKeys] of our own that a peer's summary claims, mixed with at most as many
-// made-up keys that it denies. A made-up key joins halves of two of our keys. The sample is of our own keys, in an order
+// made-up keys that it denies. A made-up key joins halves of two of our keys. The sample has our own keys in an order
 // that the peer cannot foresee. has reports whether we hold a key. Without a claimed key there are no questions.
 func Draw(sample [][]byte, claims func(key []byte) bool, has func(key []byte) (bool, error)) Questions {
 	var claimed, denied [][]byte

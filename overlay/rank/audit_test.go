@@ -2,6 +2,7 @@ package rank_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,6 +48,12 @@ func TestDraw(t *testing.T) {
 	}
 	if none := rank.Draw(sample, func([]byte) bool { return false }, has); len(none.Keys) != 0 {
 		t.Errorf("%d keys where nothing is claimed", len(none.Keys))
+	}
+	if none := rank.Draw(nil, owned, has); len(none.Keys) != 0 {
+		t.Errorf("%d keys of no sample", len(none.Keys))
+	}
+	if unread := rank.Draw(sample, owned, func(k []byte) (bool, error) { return owned(k), errors.New("disk") }); len(unread.Keys) != 0 {
+		t.Errorf("%d keys where the store cannot be read", len(unread.Keys))
 	}
 	if gone := rank.Draw(sample, owned, func([]byte) (bool, error) { return false, nil }); len(gone.Keys) != 0 {
 		t.Errorf("%d keys where we hold none by now", len(gone.Keys))

@@ -400,8 +400,9 @@ func Credible(claimed int, right int32, usual int) int {
 func (c *Contact) counts() bool { return c.Failed == 0 && !c.Refuted() }
 
 // Next returns the index of the contact to ask next about places not covered; -1 if no contact adds any. It takes the
-// contact that adds most, weighted by trust. Equals go by worth (nil: all are worth the same), then by a hash of key and
-// contact. So every key has an order of its own, and no contact is first for all. O(contacts log ranges).
+// contact that adds most, weighted by trust. So a spare contact comes after those of the table, except those that failed
+// or that cover less. Equals go by worth (nil: all are worth the same), then by a hash of key and contact: every key has
+// an order of its own, and no contact is first for all. O(contacts log ranges).
 func Next(contacts []Contact, covered *space.Set, asked func(i int) bool, worth func(i int) float64, key uint64) int {
 	best, most, dearest, tie := -1, 0.0, 0.0, uint64(0)
 	for i := range contacts {

@@ -1,6 +1,6 @@
-// Package counters counts a node's refusals, drops and traffic. It also remembers which peers sent forbidden things on
-// streams: a peer that does so repeatedly is not served for a while. It remembers the 4,096 peers that it counted for
-// last. A count costs O(1), behind one lock.
+// Package counters counts a node's refusals, drops and traffic, and says which errors are a sender's faults. It also
+// remembers which peers sent forbidden things on streams: a peer that does so repeatedly is not served for a while. It
+// remembers the 4,096 peers that it counted for last. A count costs O(1), behind one lock.
 package counters
 
 import (
