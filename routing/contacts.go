@@ -51,6 +51,10 @@ type covering struct {
 	reserved int           // messages set aside until the number of peers asked is known
 }
 
+// precise reports whether the contact with this index is asked because it expects fewer false matches than our
+// directory.
+func (c *covering) precise(contact int) bool { return contact < len(c.matches) }
+
 // begin starts a query's asking of contacts. The ranges that the own directory answers for count as answered.
 func (c *covering) begin(own space.Set) {
 	c.over = false
@@ -118,8 +122,8 @@ func (r *Router) askContacts(q *search) {
 		}
 		c := q.cover.contacts[i]
 		p, v := wire.PeerID(c.Peer), referrer{contact: c}
-		if c.Precise {
-			v.falseMatches = q.cover.matches[i]
+		if q.cover.precise(i) {
+			v.precise, v.falseMatches = true, q.cover.matches[i]
 		}
 		r.refer(q, v, r.now+r.askTime(p), Reason{Peer: p, Why: Contact})
 		q.spoken(p, true)
@@ -141,7 +145,7 @@ func (r *Router) askTime(p wire.PeerID) time.Duration {
 // impatient returns the time from which other contacts, of v's range too, are asked although v has not answered. ok is
 // false for children, and for contacts of ranges in All queries, which wait.
 func (r *Router) impatient(q *search, v *referrer) (from time.Duration, ok bool) {
-	return v.since + contactPatience*r.cfg.HedgeAfter, !v.child && (q.Mode == wire.Any || v.contact.Precise)
+	return v.since + contactPatience*r.cfg.HedgeAfter, !v.child && (q.Mode == wire.Any || v.precise)
 }
 
 // overdue reports whether the time that impatient returns has come.
@@ -192,7 +196,7 @@ func (r *Router) nextContact(q *search) int {
 
 // ofRange reports whether the contact with this index knows a range of the network better than a poor directory.
 func (q *search) ofRange(contact int) bool {
-	return q.cover.poor && !q.cover.contacts[contact].Precise
+	return q.cover.poor && !q.cover.precise(contact)
 }
 
 // everybody reports whether a set is the whole network.
@@ -307,14 +311,14 @@ func (q *search) counted(depth int, right int32) int {
 // its owner hears of changes late: its answer is never a second one, unless the contact is precise. The explanation
 // keeps the range in any case.
 func (q *search) answeredFor(a *referrer) {
-	depth := max(a.depth, int(a.contact.Depth))      // no wider than it was asked for: a boast made after the question does not count
-	if a.contact.Precise && depth < space.MaxDepth { // else it had no time for the question
+	depth := max(a.depth, int(a.contact.Depth)) // no wider than it was asked for: a boast made after the question does not count
+	if a.precise && depth < space.MaxDepth {    // else it had no time for the question
 		depth = 0
 	}
 	rng := space.Around(a.contact.Place, q.counted(depth, a.contact.Right))
 	reason := &q.stats.Explain[a.reason]
 	reason.Range, reason.Ranged = rng, true
-	if q.cover.once.Covers(rng) && (a.contact.Precise || depth > q.cover.deep-region.FarWider) {
+	if q.cover.once.Covers(rng) && (a.precise || depth > q.cover.deep-region.FarWider) {
 		q.cover.twice.Add(rng)
 	}
 	q.cover.once.Add(rng)

@@ -32,7 +32,7 @@ func (r *Router) seekPrecise(q *search) bool {
 	}
 	q.cover.contacts = nil // clears contacts of ranges, if the directory was not for everybody when the query began
 	for _, v := range r.morePrecise(q) {
-		q.cover.contacts = append(q.cover.contacts, region.Contact{Peer: string(v.Peer), Place: v.Peer.Place(), Precise: true})
+		q.cover.contacts = append(q.cover.contacts, region.Contact{Peer: string(v.Peer), Place: v.Peer.Place()})
 		q.cover.matches = append(q.cover.matches, v.FalseMatches)
 	}
 	if q.serves == nil {
@@ -99,7 +99,7 @@ func (r *Router) mostOrigins(all []overlay.Knowledge) int {
 // informed reports whether a peer has answered that expects at most falseMatches false matches in the whole network.
 func (q *search) informed(falseMatches float64) bool {
 	return slices.ContainsFunc(q.referrers, func(v referrer) bool {
-		return v.contact.Precise && v.state == answered && v.falseMatches <= falseMatches
+		return v.precise && v.state == answered && v.falseMatches <= falseMatches
 	})
 }
 
@@ -121,7 +121,7 @@ func (r *Router) worthOf(q *search) func(i int) float64 {
 	return func(i int) float64 {
 		c := &q.cover.contacts[i]
 		switch {
-		case c.Precise:
+		case q.cover.precise(i):
 			return float64(len(q.cover.contacts) - i) // they are sorted
 		case q.Mode == wire.All:
 			return 0

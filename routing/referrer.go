@@ -24,6 +24,7 @@ type referrer struct {
 
 	// of a contact
 	contact      region.Contact
+	precise      bool          // it is asked because it expects fewer false matches than our directory
 	falseMatches float64       // false matches that it expects of a query, if it is precise
 	heard        bool          // it has answered
 	judged       bool          // its answer proved right or wrong

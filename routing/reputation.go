@@ -61,7 +61,7 @@ func (r *Router) judgeReferrers(q *search) {
 		switch {
 		case v.hits > 0:
 			r.weigh(v.peer, 1, 0)
-		case v.allSilent(r.cfg.Limits.Silent), v.contact.Precise && (v.late || v.state == asking && r.overdue(q, v)):
+		case v.allSilent(r.cfg.Limits.Silent), v.precise && (v.late || v.state == asking && r.overdue(q, v)):
 			r.weigh(v.peer, 0, doubtFrom)
 		case v.child && v.misses > 0, !v.child && r.didBadly(q, v):
 			r.weigh(v.peer, 0, 1)
@@ -78,7 +78,7 @@ func (r *Router) didBadly(q *search, v *referrer) bool {
 // found besides itself. The range of its answer does not matter: it was asked first because of its claim for the whole
 // network.
 func (q *search) boasted(a *referrer, falseMatches float64) bool {
-	if !a.contact.Precise || a.state != answered || a.falseMatches > falseMatches {
+	if !a.precise || a.state != answered || a.falseMatches > falseMatches {
 		return false
 	}
 	others := false

@@ -97,18 +97,18 @@ func TestAskedLater(t *testing.T) {
 	contact := wire.PeerID("")
 	for i := 0; contact == ""; i++ {
 		p := wire.PeerID(fmt.Sprint("contact", i))
-		if space.Around(o.place, 1).Contains(space.Place(wire.OriginTag(string(p)))) {
+		if space.Around(o.place, 1).Contains(p.Place()) {
 			continue
 		}
 		contact = p
-		o.contacts.Add(Contact{Peer: string(p), Record: []byte(p), Place: space.Place(wire.OriginTag(string(p)))})
+		o.contacts.Add(Contact{Peer: string(p), Record: []byte(p), Place: p.Place()})
 	}
 	for _, later := range []bool{true, false} {
 		for range 5 {
 			o.ask(contact)
 			o.onNoNames(contact, later)
 		}
-		if _, kept := o.contacts.Get(space.Place(wire.OriginTag(string(contact))), string(contact)); kept != later {
+		if _, kept := o.contacts.Get(contact.Place(), string(contact)); kept != later {
 			t.Errorf("not asked yet: %v, kept: %v", later, kept)
 		}
 	}

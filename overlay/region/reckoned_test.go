@@ -93,7 +93,7 @@ func TestSecondContactsAreNoNews(t *testing.T) {
 	for i := range 60 {
 		r := wire.Record{Peer: wire.PeerID(fmt.Sprint("peer", i))}
 		r.Envelope = []byte(r.Peer)
-		bucket := space.Around(space.Place(wire.OriginTag(string(r.Peer))), depth)
+		bucket := space.Around(r.Peer.Place(), depth)
 		own := bucket == o.Range()
 		inBucket[bucket]++
 		for range 20 {

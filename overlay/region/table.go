@@ -24,7 +24,6 @@ type Contact struct {
 	Depth   int8  // depth of the range around its place that it covers; see [ContactDepth]
 	Word    Word  // source of Depth
 	Failed  int8  // questions in a row without an answer
-	Precise bool  // it is asked because it expects fewer false matches than our directory; in no table
 }
 
 // Word names the source of a contact's depth.
