@@ -55,7 +55,7 @@ func (t *stage) edges(s *strategy.Strategy) [][2]strategy.ID {
 	rules, n := links.Of(s, t.plan.Links.Degree), t.plan.Data.Peers()
 	rng, edges := t.cfg.random(wiring), t.plan.Edges
 	if edges == nil {
-		topology := t.plan.Links.Topology().For(rules)
+		topology := t.plan.Links.For(rules)
 		for range mostDrawnOnce {
 			if edges = topology.Edges(n, rng); sim.Components(n, edges) == 1 {
 				break

@@ -24,7 +24,7 @@ func (c *Config) plan() (*scenario.Plan, error) {
 	}
 	s := &scenario.Scenario{
 		Name: Network, Seed: c.Seed, Peers: len(data.Peers()), Asking: scenario.Duration(c.length()), Patience: scenario.Duration(c.FindTimeout),
-		Links: scenario.Links{Kind: string(sim.Random), Degree: linksEach}, Changes: scenario.Changes{Share: c.Churn},
+		Links: scenario.Links{Topology: sim.Topology{Kind: sim.Random, Degree: linksEach}}, Changes: scenario.Changes{Share: c.Churn},
 		Queries: scenario.Queries{Rule: c.queriesLike(), Number: 2 * c.Queries, Zipf: holdings.ZipfExponent, Untimed: true},
 	}
 	if holdings.CheckRule(c.queriesLike()) != nil {

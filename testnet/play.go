@@ -21,7 +21,7 @@ import (
 
 // beginnings returns the number of first peers at which the others begin.
 func beginnings(l scenario.Links) int {
-	if l.Kind == string(sim.Star) {
+	if l.Kind == sim.Star {
 		return l.Degree
 	}
 	return 1

@@ -54,7 +54,7 @@ func (s *Scenario) check() (faults []error) {
 	share("queries.outside", s.Queries.Outside)
 	fault(s.Queries.Outside > 0 && (s.Collections.Data != Clusters || s.Queries.Rule != holdings.Interest || s.Queries.Log != ""), "queries.outside", "is of queries by interest, of collections that are made up")
 	share("links.rewire", s.Links.Rewire)
-	fault(s.Links.Rewire > 0 && s.Links.Kind != string(sim.SmallWorld), "links.rewire", "is of links of the kind %s", sim.SmallWorld)
+	fault(s.Links.Rewire > 0 && s.Links.Kind != sim.SmallWorld, "links.rewire", "is of links of the kind %s", sim.SmallWorld)
 	names := map[string]bool{}
 	for _, n := range s.Strategies {
 		fault(names[n], "strategies", "%q twice", n)
@@ -79,7 +79,7 @@ func (s *Scenario) check() (faults []error) {
 		classes[l.Name] = true
 	}
 	s.checkLatency(fault, positive)
-	oneOf("links.kind", s.Links.Kind, string(sim.Random), string(sim.SmallWorld), string(sim.PowerLaw), string(sim.Star))
+	oneOf("links.kind", string(s.Links.Kind), string(sim.Random), string(sim.SmallWorld), string(sim.PowerLaw), string(sim.Star))
 	fault(s.Links.Degree < 1 || s.Links.Degree > 1000, "links.degree", "%d is not from 1 to 1000", s.Links.Degree)
 	oneOf("queries.rule", s.Queries.Rule, holdings.Rules...)
 	fault(s.Queries.Number < 1 || s.Queries.Number > maxQueries, "queries.number", "%d is not from 1 to %d", s.Queries.Number, maxQueries)

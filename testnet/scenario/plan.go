@@ -152,9 +152,8 @@ func (p *Plan) Lookup(key []byte) (number uint32, known bool) {
 func (p *Plan) hold() error {
 	c, rng := p.Collections, p.random(holding, 0)
 	if c.Data == Clusters {
-		d, err := sim.NewClusters(sim.Clusters{
-			Peers: p.Peers, Keys: c.Keys, Size: c.Size, Outside: c.Outside, Zipf: c.Zipf, Copies: c.Copies,
-		}, rng)
+		c.Peers = p.Peers
+		d, err := sim.NewClusters(c.Clusters, rng)
 		if err != nil {
 			return p.source.fault("collections", "%w", err)
 		}

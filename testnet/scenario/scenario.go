@@ -69,13 +69,9 @@ type Scenario struct {
 
 // Collections set the keys that each peer holds.
 type Collections struct {
-	Data    string  `toml:"data"`    // "clusters" or "": made up; "debian"; or a table or folder as package workload reads
-	Keys    int     `toml:"keys"`    // clusters: keys of every peer; 0: 200
-	Size    int     `toml:"size"`    // clusters: peers that share an interest; 0: 50
-	Outside float64 `toml:"outside"` // clusters: share of a collection drawn from the whole network; 0: 0.1
-	Zipf    float64 `toml:"zipf"`    // clusters: exponent of popularity; 0: 0.8
-	Copies  int     `toml:"copies"`  // clusters: holders of a key on average; 0: 5
-	Chunk   int     `toml:"chunk"`   // data: bytes of a file that make one key; 0: 1 MiB
+	Data         string `toml:"data"` // "clusters" or "": made up; "debian"; or a table or folder as package workload reads
+	sim.Clusters        // of collections that are made up
+	Chunk        int    `toml:"chunk"` // data: bytes of a file that make one key; 0: 1 MiB
 }
 
 // Line is a class of lines.
@@ -104,11 +100,9 @@ type Region struct {
 
 // Links are the links of the peers at the start.
 type Links struct {
-	Kind   string  `toml:"kind"`   // random, small-world, power-law or star; "": random
-	Degree int     `toml:"degree"` // mean links of a peer; 0: 8; star: first peers, at which all others begin; 0: 1
-	Rewire float64 `toml:"rewire"` // small-world: share of links that go anywhere; 0: 0.1
-	Whole  bool    `toml:"whole"`  // links that do not connect all peers are an error
-	File   string  `toml:"file"`   // CSV of the links, two peers a row, in place of drawn ones; real nodes ignore it
+	sim.Topology
+	Whole bool   `toml:"whole"` // links that do not connect all peers are an error
+	File  string `toml:"file"`  // CSV of the links, two peers a row, in place of drawn ones; real nodes ignore it
 }
 
 // Queries set which keys peers ask for.
@@ -298,11 +292,12 @@ func (s *Scenario) defaults() []error {
 	if c.Data == Clusters {
 		defaultTo(d, "peers", &s.Peers, 100)
 	}
-	defaultTo(d, "collections.keys", &c.Keys, 200)
-	defaultTo(d, "collections.size", &c.Size, 50)
-	defaultTo(d, "collections.outside", &c.Outside, 0.1)
-	defaultTo(d, "collections.zipf", &c.Zipf, holdings.ZipfExponent)
-	defaultTo(d, "collections.copies", &c.Copies, 5)
+	made := c.Defaults()
+	defaultTo(d, "collections.keys", &c.Keys, made.Keys)
+	defaultTo(d, "collections.size", &c.Size, made.Size)
+	defaultTo(d, "collections.outside", &c.Outside, made.Outside)
+	defaultTo(d, "collections.zipf", &c.Zipf, made.Zipf)
+	defaultTo(d, "collections.copies", &c.Copies, made.Copies)
 	defaultTo(d, "collections.chunk", &c.Chunk, 1<<20)
 	if len(s.Lines) == 0 && s.Strong > 0 {
 		s.Lines = []Line{{Name: strong, Share: s.Strong, Up: 100_000_000, Down: 100_000_000}, {Name: "weak", Share: 1 - s.Strong, Up: 1_000_000, Down: 1_000_000}}
@@ -321,12 +316,9 @@ func (s *Scenario) defaults() []error {
 	for i := range s.Latency.Region {
 		defaultTo(d, fmt.Sprintf("latency.region.%d.share", i), &s.Latency.Region[i].Share, 1)
 	}
-	defaultTo(d, "links.kind", &s.Links.Kind, "random")
-	degree := 8
-	if s.Links.Kind == string(sim.Star) {
-		degree = 1
-	}
-	defaultTo(d, "links.degree", &s.Links.Degree, degree)
+	drawn := s.Links.Defaults()
+	defaultTo(d, "links.kind", &s.Links.Kind, drawn.Kind)
+	defaultTo(d, "links.degree", &s.Links.Degree, drawn.Degree)
 	defaultTo(d, "queries.rule", &s.Queries.Rule, holdings.Interest)
 	defaultTo(d, "queries.number", &s.Queries.Number, 500)
 	defaultTo(d, "queries.zipf", &s.Queries.Zipf, holdings.ZipfExponent)

@@ -49,7 +49,7 @@ func Simulate(ctx context.Context, p *Plan, s strategy.Strategy, o SimulateOptio
 	}
 	run, err = sim.New(sim.Config{
 		Strategy: played, Params: params, Notes: o.Look != nil, Data: p.Data, Script: p.Script, Seed: p.Seed, All: p.All, Each: o.Each, Trace: o.Trace,
-		Topology: p.Links.Topology(), Edges: p.Edges,
+		Topology: p.Links.Topology, Edges: p.Edges,
 		Rates: func(id strategy.ID) (up, down uint64) {
 			l := p.Line(id)
 			return uint64(l.Up), uint64(l.Down)
@@ -90,11 +90,6 @@ func Simulate(ctx context.Context, p *Plan, s strategy.Strategy, o SimulateOptio
 		Scenario: p.Name, Strategy: s.Name, Engine: Simulated, Trial: p.Trial, Seed: p.Seed, Report: *report,
 		Keys: p.Data.Holdings() / p.Data.Peers(), Allowed: params.Of(strategy.Upkeep),
 	}, nil
-}
-
-// Topology returns the topology from which both engines draw the links at the start.
-func (l Links) Topology() sim.Topology {
-	return sim.Topology{Kind: sim.Kind(l.Kind), Degree: l.Degree, Rewire: l.Rewire}
 }
 
 // leastLatency returns the least latency, which bounds the simulator's windows.

@@ -78,19 +78,22 @@ func (d *Data) Key(number uint32) strategy.Key {
 
 // Clusters sets how NewClusters draws collections: peers share interests, and some keys are popular with all.
 type Clusters struct {
-	Peers   int
-	Keys    int     // number of keys of every peer
-	Size    int     // number of peers that share an interest; 0: 50
-	Outside float64 // share of a collection's keys drawn from the whole network, not from the interest; 0: 0.1
-	Zipf    float64 // exponent of popularity, both within an interest and over all keys; 0: 0.8
-	Copies  int     // approximate mean number of holders of a key; 0: 5
+	Peers   int     `toml:"-"`
+	Keys    int     `toml:"keys"`    // number of keys of every peer; 0: 200
+	Size    int     `toml:"size"`    // number of peers that share an interest; 0: 50
+	Outside float64 `toml:"outside"` // share of a collection's keys drawn from the whole network, not from the interest; 0: 0.1
+	Zipf    float64 `toml:"zipf"`    // exponent of popularity, both within an interest and over all keys; 0: 0.8
+	Copies  int     `toml:"copies"`  // approximate mean number of holders of a key; 0: 5
 }
 
-func (c *Clusters) defaults() {
+// Defaults returns the collections with defaults in place of zeros. The number of peers has none.
+func (c Clusters) Defaults() Clusters {
+	c.Keys = cmp.Or(c.Keys, 200)
 	c.Size = cmp.Or(c.Size, 50)
 	c.Outside = cmp.Or(c.Outside, 0.1)
 	c.Zipf = cmp.Or(c.Zipf, holdings.ZipfExponent)
 	c.Copies = cmp.Or(c.Copies, 5)
+	return c
 }
 
 const (
@@ -104,7 +107,7 @@ const (
 
 // NewClusters draws collections. Keys that nobody drew are left out.
 func NewClusters(c Clusters, rng *rand.Rand) (*Data, error) {
-	c.defaults()
+	c = c.Defaults()
 	if c.Peers < 1 || c.Keys < 1 || c.Size < 1 || c.Copies < 1 || !(c.Outside >= 0 && c.Outside <= 1) || !(c.Zipf >= 0) {
 		return nil, fmt.Errorf("%w: clusters %+v", ErrData, c)
 	}

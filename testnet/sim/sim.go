@@ -48,7 +48,7 @@ var ErrPanic = errors.New("sim: panic")
 // New prepares a run. Its error matches [ErrConfig].
 func New(cfg Config) (*Sim, error) {
 	cfg.defaults()
-	cfg.Topology.defaults()
+	cfg.Topology = cfg.Topology.Defaults()
 	s := &Sim{cfg: cfg, end: cfg.Warmup + cfg.Asking + cfg.Patience, trace: tracer{hash: sha256.New(), out: cfg.Trace}, held: holdings.NewNow(cfg.Data.Table), few: 16}
 	s.rules = links.Of(&cfg.Strategy, cfg.Topology.Degree)
 	s.makeNodes()

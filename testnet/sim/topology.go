@@ -10,10 +10,10 @@ import (
 
 // Topology sets how the peers are linked at the start.
 type Topology struct {
-	Kind Kind
+	Kind Kind `toml:"kind"` // "": random
 	// mean number of links of a peer; 0: 8. Star: number of first peers, to which all others link; 0: 1
-	Degree int
-	Rewire float64 // SmallWorld: share of links to a peer drawn at random; 0: 0.1
+	Degree int     `toml:"degree"`
+	Rewire float64 `toml:"rewire"` // SmallWorld: share of links to a peer drawn at random; 0: 0.1
 }
 
 // Kind is a family of random graphs.
@@ -27,13 +27,15 @@ const (
 	Star       Kind = "star"        // all peers link to the same few first peers, at the start and after an absence
 )
 
-func (t *Topology) defaults() {
+// Defaults returns the topology with defaults in place of zeros.
+func (t Topology) Defaults() Topology {
 	t.Kind = cmp.Or(t.Kind, Random)
 	if t.Kind == Star {
 		t.Degree = cmp.Or(t.Degree, 1)
 	}
 	t.Degree = cmp.Or(t.Degree, 8)
 	t.Rewire = cmp.Or(t.Rewire, 0.1)
+	return t
 }
 
 // For returns the topology with the number of links of a peer that the strategy's rules set. In a star it keeps
@@ -47,7 +49,7 @@ func (t Topology) For(r links.Rules) Topology {
 
 // Edges draws the links among n peers, opener first. No pair is linked twice.
 func (t Topology) Edges(n int, rng *rand.Rand) [][2]strategy.ID {
-	t.defaults()
+	t = t.Defaults()
 	g := graph{pairs: map[[2]strategy.ID]bool{}}
 	if t.Kind == Star {
 		for i := range n {
