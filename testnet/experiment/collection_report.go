@@ -3,7 +3,6 @@ package experiment
 import (
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,38 +73,12 @@ func collectionTable(rows []CollectionRow) (t report.Table) {
 		for _, r := range rows {
 			if line(r) == name {
 				copy(cells, about(r))
-				cells[4+slices.Index(quantities, r.Quantity)] = r.cell(decimals(rows, r.Quantity))
+				cells[4+slices.Index(quantities, r.Quantity)] = r.mean.String()
 			}
 		}
 		t.Rows = append(t.Rows, cells)
 	}
 	return t.Filled()
-}
-
-// decimals returns the number of decimals for a quantity's values: none when all are whole.
-func decimals(rows []CollectionRow, quantity string) int {
-	whole, greatest := true, 0.0
-	for _, r := range rows {
-		if r.Quantity == quantity {
-			whole = whole && r.Value == math.Trunc(r.Value) && r.Error == 0
-			greatest = max(greatest, r.Value)
-		}
-	}
-	switch {
-	case whole:
-		return 0
-	case greatest < 10:
-		return 4
-	}
-	return 3
-}
-
-// cell returns the value with the half of its 95 % interval.
-func (r CollectionRow) cell(decimals int) string {
-	if r.Trials < 2 {
-		return fixed(r.Value, decimals)
-	}
-	return fixed(r.Value, decimals) + " ± " + fixed(r.mean.Half, decimals)
 }
 
 func (r CollectionRows) records() [][]string {
@@ -185,7 +158,7 @@ func collectionChart(file, quantity string, rows []CollectionRow) report.DotChar
 	cases := results.Distinct(rows, func(r CollectionRow) string { return r.Case })
 	for _, r := range rows {
 		d.Dots = append(d.Dots, report.Dot{
-			Name: r.title(), Value: r.Value, Half: r.mean.Half, Label: fixed(r.Value, decimals(rows, quantity)), Colour: slices.Index(cases, r.Case),
+			Name: r.title(), Value: r.Value, Half: r.mean.Half, Label: r.mean.String(), Colour: slices.Index(cases, r.Case),
 		})
 	}
 	return d
@@ -213,5 +186,3 @@ func collectionFigure(file, quantity string, rows []CollectionRow) report.Figure
 	}
 	return f
 }
-
-func fixed(x float64, decimals int) string { return strconv.FormatFloat(x, 'f', decimals, 64) }

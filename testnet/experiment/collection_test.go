@@ -145,7 +145,7 @@ func TestCollectionInterval(t *testing.T) {
 	of := func(x float64) *found { return &found{Measures: []Measure{{Case: "a", Quantity: "q", Value: x}}} }
 	c := collectionTrials{settings: make([]collectionSetting, 3)}
 	c.rows([]*found{of(1), of(2), of(3)})
-	if cells := collectionTable(c.found).Rows[0]; cells[1] != "2.0000 ± 2.4843" {
+	if cells := collectionTable(c.found).Rows[0]; cells[1] != "2.000 ± 2.5" {
 		t.Errorf("%v", cells)
 	}
 }
