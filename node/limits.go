@@ -73,7 +73,7 @@ func Guarded(c *libp2p.Config) error {
 	}
 	door := admit.NewDoor(m, int(scaled.ToPartialLimitConfig().System.ConnsInbound)/2)
 	c.SwarmOpts = append(c.SwarmOpts, swarm.WithDialRanker(links.ByTCP))
-	return c.Apply(libp2p.ResourceManager(door), door.Security(), links.Early, libp2p.Muxer(yamux.ID, Muxer))
+	return c.Apply(libp2p.ResourceManager(door), door.Security(), links.Early(admit.Upgrader), libp2p.Muxer(yamux.ID, Muxer))
 }
 
 // peerStreams is the largest number of streams that a peer may have open here, of all protocols.

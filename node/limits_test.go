@@ -5,8 +5,11 @@ import (
 	"crypto/elliptic"
 	"crypto/rand"
 	"fmt"
+	"io"
 	"net"
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -25,6 +28,7 @@ import (
 	"github.com/quic-go/quic-go"
 
 	"github.com/venn-p2p/venn/node/internal/admit"
+	"github.com/venn-p2p/venn/node/internal/limits"
 	"github.com/venn-p2p/venn/overlay/wire"
 )
 
@@ -269,5 +273,43 @@ func TestHalfOpenConnections(t *testing.T) {
 		if (err == nil) != guarded {
 			t.Errorf("guarded: %t: %v", guarded, err)
 		}
+	}
+}
+
+// TestEndlessChoice: who asks for a protocol that the host has not, again and again before any handshake, gets the
+// answers that its network pays for. Without the limit it gets as many as it asks for. An honest peer gets in meanwhile.
+func TestEndlessChoice(t *testing.T) {
+	const unknown = "\x02x\n" // of three bytes; so is the answer
+	var answers [2]int64
+	for i, work := range []float64{.1, 1e6} {
+		h := hostOf(t, libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"), Guarded, libp2p.DisableRelay())
+		n := nodeOn(t, h, WithLimits(limits.Limits{Work: work}))
+		c, err := net.Dial("tcp", must(manet.ToNetAddr(h.Addrs()[0])).String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		began := time.Now()
+		_ = c.SetDeadline(began.Add(2 * time.Second))
+		go func() {
+			_, err := c.Write(append([]byte("\x13/multistream/1.0.0\n"), strings.Repeat(unknown, 1000)...))
+			for err == nil {
+				_, err = c.Write([]byte(strings.Repeat(unknown, 1000)))
+			}
+		}()
+		bytes, _ := io.Copy(io.Discard, c)
+		answers[i] = bytes / 4
+		calls := 3 * float64(answers[i]) // two reads and a write each
+		// Half of what strangers have, and what links leave them of it, with a window's credit.
+		const covered = 40 // by the price of a handshake
+		worth := covered + float64(time.Since(began)+time.Second)*work*float64(runtime.GOMAXPROCS(0))/3/2/float64(admit.Frame)
+		t.Logf("limit times %g: %d answers, %.0f reads and writes, worth %.0f", work, answers[i], calls, worth)
+		if i == 0 && (calls > worth || calls < covered) {
+			t.Errorf("%.0f reads and writes, want %.0f at most", calls, worth)
+		}
+		dialPaid(t, hostIn(t, 200), n)
+	}
+	if answers[1] < 5*answers[0] {
+		t.Errorf("%d answers without the limit: the attack does nothing", answers[1])
 	}
 }

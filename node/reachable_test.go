@@ -87,9 +87,9 @@ func TestRelayed(t *testing.T) {
 		t.Fatal(err)
 	}
 	ri := infoOf(rh)
-	hidden := bare(t, noiseFirst, links.Early, libp2p.NoListenAddrs, libp2p.EnableRelay(), libp2p.ForceReachabilityPrivate(),
+	hidden := bare(t, noiseFirst, links.Early(nil), libp2p.NoListenAddrs, libp2p.EnableRelay(), libp2p.ForceReachabilityPrivate(),
 		libp2p.EnableAutoRelayWithStaticRelays([]peer.AddrInfo{ri}))
-	seeker := bare(t, noiseFirst, links.Early, libp2p.NoListenAddrs, libp2p.EnableRelay())
+	seeker := bare(t, noiseFirst, links.Early(nil), libp2p.NoListenAddrs, libp2p.EnableRelay())
 	dialTo(t, hidden, ri)
 	circuit := ma.StringCast(rh.Addrs()[0].String() + "/p2p/" + rh.ID().String() + "/p2p-circuit")
 	a, b := nodeOn(t, hidden), nodeOn(t, seeker)

@@ -18,18 +18,24 @@ import (
 	"go.uber.org/fx"
 )
 
-// Early is an option of libp2p.New. The host's outbound connections, except those by QUIC or in a private network, begin
-// the handshake of the host's first security transport at once, as if the other end had chosen it already. This saves a
-// round trip. A dial of a host without that transport fails.
-var Early = libp2p.WithFxOption(fx.Decorate(fx.Annotate(
-	func(u transport.Upgrader, key pnet.PSK, security []sec.SecureTransport) transport.Upgrader {
-		if key != nil || len(security) == 0 {
-			return u // in a private network the choice comes encrypted
-		}
-		return early{u, choice(security[0].ID())}
-	},
-	fx.ParamTags("", "", `name:"security"`),
-)))
+// Early returns an option of libp2p.New. The host's outbound connections, except those by QUIC or in a private network,
+// begin the handshake of the host's first security transport at once, as if the other end had chosen it already. This
+// saves a round trip. A dial of a host without that transport fails. wrap changes the host's upgrader first, for libp2p
+// lets one option do so; nil: it stays.
+func Early(wrap func(transport.Upgrader) transport.Upgrader) libp2p.Option {
+	return libp2p.WithFxOption(fx.Decorate(fx.Annotate(
+		func(u transport.Upgrader, key pnet.PSK, security []sec.SecureTransport) transport.Upgrader {
+			if wrap != nil {
+				u = wrap(u)
+			}
+			if key != nil || len(security) == 0 {
+				return u // in a private network the choice comes encrypted
+			}
+			return early{u, choice(security[0].ID())}
+		},
+		fx.ParamTags("", "", `name:"security"`),
+	)))
+}
 
 // choice returns what the other end says when it speaks multistream and chooses a protocol.
 func choice(of protocol.ID) []byte {

@@ -48,7 +48,7 @@ func TestEarly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	from, silent := hostOf(t, libp2p.Security(noise.ID, noise.New), links.Early), hostOf(t)
+	from, silent := hostOf(t, libp2p.Security(noise.ID, noise.New), links.Early(nil)), hostOf(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
@@ -86,12 +86,12 @@ func TestEarlyConnects(t *testing.T) {
 		"other order":     {noiseFirst, tlsFirst},
 		"private network": {libp2p.ChainOptions(noiseFirst, key), libp2p.ChainOptions(noiseFirst, key)},
 	} {
-		from, to := hostOf(t, c.from, links.Early), hostOf(t, c.to, links.Early)
+		from, to := hostOf(t, c.from, links.Early(nil)), hostOf(t, c.to, links.Early(nil))
 		if err := dial(t, from, to); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	from, to := hostOf(t, noiseFirst, links.Early), hostOf(t, libp2p.Security(libp2ptls.ID, libp2ptls.New))
+	from, to := hostOf(t, noiseFirst, links.Early(nil)), hostOf(t, libp2p.Security(libp2ptls.ID, libp2ptls.New))
 	if dial(t, from, to) == nil {
 		t.Error("a host without Noise is connected")
 	}
