@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"pgregory.net/rapid"
 )
 
 const second = time.Second
@@ -136,74 +134,4 @@ func TestVerdict(t *testing.T) {
 	if !slices.Equal(peers, []int{1, 2, 2, 1}) || v.MissedBy != (Bounds{20 * second, 20 * second}) || v.NamedBy != (Bounds{}) {
 		t.Errorf("%v, latest %v and %v", v, v.MissedBy, v.NamedBy)
 	}
-}
-
-// Whatever the operations, an answer is judged as one instant after another says: it is late by the time for which all
-// orders of the operations make it wrong.
-func TestHistoryAgainstPlainSearch(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		h := together(2)
-		type op struct {
-			call, ret int
-			to        bool
-		}
-		var ops []op
-		end := 1
-		for range rapid.IntRange(0, 5).Draw(t, "operations") {
-			o := op{call: end + rapid.IntRange(0, 3).Draw(t, "pause"), to: rapid.Bool().Draw(t, "to")}
-			o.ret = o.call + rapid.IntRange(0, 3).Draw(t, "takes")
-			end = o.ret + 1
-			ops = append(ops, o)
-			h.Write(holds(1), o.to, time.Duration(o.call), time.Duration(o.ret))
-		}
-		// may says which values the fact may have at an instant.
-		may := func(at int) (values [2]bool) {
-			value := false
-			for _, o := range ops {
-				if o.call <= at && at <= o.ret {
-					values[0], values[1] = values[0] || !value || !o.to, values[1] || value || o.to
-					return values
-				}
-				if o.ret < at {
-					value = o.to
-				}
-			}
-			if value {
-				return [2]bool{false, true}
-			}
-			return [2]bool{true, false}
-		}
-		from := rapid.IntRange(1, end+5).Draw(t, "from")
-		to := from + rapid.IntRange(0, 3).Draw(t, "lasts")
-		named := rapid.Bool().Draw(t, "named")
-		right := 0
-		if named {
-			right = 1
-		}
-		f := Find{Asker: 0, Key: "k", All: true, From: time.Duration(from), To: time.Duration(to)}
-		if named {
-			f.Named = []int{1}
-		}
-		wrong := true
-		for at := from; at <= to; at++ {
-			wrong = wrong && !may(at)[right]
-		}
-		got := h.Judge(f)
-		if !wrong && len(got) > 0 {
-			t.Fatalf("%v is wrong though it may be right: %v", ops, got)
-		}
-		touched := slices.ContainsFunc(ops, func(o op) bool { return o.call <= to && o.ret >= from })
-		if wrong && !touched && len(got) != 1 {
-			t.Fatalf("%v: a wrong answer at %d passes", ops, from)
-		}
-		if len(got) == 1 && got[0].By < time.Hour {
-			since := from
-			for since > 0 && !may(since)[right] {
-				since--
-			}
-			if by := time.Duration(from - since); by != got[0].By {
-				t.Fatalf("%v: late by %d at %d, want %d", ops, got[0].By, from, by)
-			}
-		}
-	})
 }
