@@ -94,47 +94,23 @@ const (
 	// ownTurnFocused replaces ownTurnMost while we have a focus: few links take more than the first part then. With 1 s a
 	// query takes 7.40 ± .35 messages in place of 6.96 ± .25, with 2 s 9.05 (mixed-lines, 256 kbit/s).
 	ownTurnFocused = agenda.Brief
-	// ownTakes is the time after the last part sent for which the first copy counts as being taken.
-	ownTakes = agenda.Patience
 )
 
-// announceOwn announces our own summary to one more link, the fastest first, and to the next after the time in which
-// the line sends the summary once. Of equally fast links it prefers one whose place is in our focus, then one that
-// holds more parts. The mesh brings the summary to the others.
-//
-// A slow line goes on to the next link while nobody takes the first copy. Once all of the copy is out, it goes on to
-// links that hold no part. For ten seconds a slow line tells only faster peers, unless Exchange.equals is set. Where
-// lines have a focus, it also goes on while the line has bytes to spare: peers take small summaries before the first
-// copy of a large one.
+// announceOwn announces our own summary to one more link that holds no part of it, the fastest first, and to the next
+// after the time in which the line sends the summary once. The mesh brings the summary to the others.
 func (x *Exchange) announceOwn(now time.Duration) (to *link, items []wire.Item) {
 	own := &x.origins[0]
 	if own.Held() == nil || now < x.ownTurn {
 		return nil, nil
 	}
-	ep, all := own.Epoch()
-	slow, copying, turn := x.slowLine(), x.copying(), ownTurnMost
-	idle := false
+	turn := ownTurnMost
 	if x.focus.places.Depth() > 0 {
-		turn, idle = ownTurnFocused, x.up.spare()
+		turn = ownTurnFocused
 	}
-	if copying && !idle && x.copies.last > 0 && now-x.copies.last < ownTakes {
-		return nil, nil
-	}
-	var best [3]uint64 // of the link to: rate of its line, 1 if its place is in our focus, parts that it has
+	ep, _ := own.Epoch()
 	for _, l := range x.links {
-		has := l.hasOwn(ep)
-		if !l.untoldOwn(has, all, slow && !copying) {
-			continue
-		}
-		if slow && !x.equals && l.Hello.Up <= x.cfg.Up && now-own.Since() < agenda.Attempt {
-			continue // the peer passes parts on no faster than we do
-		}
-		worth := [3]uint64{l.Hello.Up, 1, uint64(has)}
-		if x.focus.beside(l.Place) {
-			worth[1] = 0
-		}
-		if to == nil || slices.Compare(worth[:], best[:]) > 0 {
-			to, best = l, worth
+		if l.untoldOwn(ep) && (to == nil || l.Hello.Up > to.Hello.Up) {
+			to = l
 		}
 	}
 	if to == nil {
@@ -147,54 +123,17 @@ func (x *Exchange) announceOwn(now time.Duration) (to *link, items []wire.Item) 
 // ownTold reports whether our own summary has been announced to all links that need it.
 func (x *Exchange) ownTold() bool {
 	own := &x.origins[0]
-	if own.Held() == nil {
-		return true
-	}
-	ep, all := own.Epoch()
-	relayed := x.slowLine() && !x.copying()
-	return !slices.ContainsFunc(x.links, func(l *link) bool { return l.untoldOwn(l.hasOwn(ep), all, relayed) })
+	ep, _ := own.Epoch()
+	return own.Held() == nil || !slices.ContainsFunc(x.links, func(l *link) bool { return l.untoldOwn(ep) })
 }
 
-// hasOwn returns the number of parts that a link claims to hold of an epoch of our own summary.
-func (l *link) hasOwn(ep summary.Epoch) int {
-	if t := l.trade(0); t.theirs == ep {
-		return int(t.have)
-	}
-	return 0
-}
-
-// untoldOwn reports whether to announce our own summary to a link. all is its number of parts, has the number that the
-// link holds. If relayed is set, other peers bring the rest to a link that holds any part.
-func (l *link) untoldOwn(has, all int, relayed bool) bool {
-	return l.Heard && l.trade(0).toldHave == 0 && has < all && (has == 0 || !relayed)
+// untoldOwn reports whether to announce our own summary to a link: to one that claims to hold no part of it.
+func (l *link) untoldOwn(ep summary.Epoch) bool {
+	t := l.trade(0)
+	return l.Heard && t.toldHave == 0 && (t.theirs != ep || t.have == 0)
 }
 
 // ownCopy returns the time that the line takes to send our own summary once.
 func (x *Exchange) ownCopy() time.Duration {
 	return time.Duration(float64(x.origins[0].Held().EncodedBytes()) / x.up.rate * float64(time.Second))
-}
-
-// slowLine reports whether the line is too slow to send our own summary to every neighbour.
-func (x *Exchange) slowLine() bool { return x.ownCopy() >= ownTurnMost/2 }
-
-// copying reports whether a slow line is still sending the first copy of our own summary. Nobody else can send this
-// copy, so parts that other peers can relay wait, for a minute at most.
-func (x *Exchange) copying() bool {
-	own := &x.origins[0]
-	return own.Held() != nil && x.now-own.Since() < agenda.Seldom && x.slowLine() && x.copies.end < own.Held().Parts()
-}
-
-// copies is the progress of the first copy of our own summary. A line too slow to send many copies sends one, part by
-// part, to the peers that take parts first. The mesh brings the parts to the others.
-type copies struct {
-	end  int           // parts that have left us
-	last time.Duration // when a part beyond the sample last left us
-}
-
-// taken notes that the parts before part end were sent.
-func (c *copies) taken(now time.Duration, end int) {
-	c.end = max(c.end, end)
-	if end > 1 {
-		c.last = now
-	}
 }

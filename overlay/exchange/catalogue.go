@@ -12,13 +12,9 @@ import (
 // each new origin that links offer, and reports whether it must not be asked for now.
 func (x *Exchange) Round(now time.Duration, short func() bool) {
 	x.at(now)
-	x.equals = x.fastest()
 	x.planAsks(now, short)
 	ownTo, own := x.announceOwn(now)
-	n, atOnce := len(x.links), 0 // atOnce: the last urgency that does not wait for the first copy of our own summary
-	if x.equals {
-		atOnce = 1
-	}
+	n := len(x.links)
 	for k := range n {
 		l := x.links[(x.turn+k)%n]
 		if !l.Heard {
@@ -33,16 +29,11 @@ func (x *Exchange) Round(now time.Duration, short func() bool) {
 			items = append(items, x.announcements(now, l)...)
 		}
 		x.sendCatalogue(l, items)
-		x.serve(l, 0, atOnce)
+		x.serve(l, 0, 0)
 	}
 	for k := range n {
-		if l := x.links[(x.turn+k)%n]; l.Heard && x.equals {
-			x.serve(l, 2, 2)
-		}
-	}
-	for k := range n {
-		if l := x.links[(x.turn+k)%n]; l.Heard && (!x.copying() || x.up.spare()) {
-			x.serve(l, 1, 3)
+		if l := x.links[(x.turn+k)%n]; l.Heard {
+			x.serve(l, 1, 2)
 		}
 	}
 	x.answerRequests(now)
@@ -103,7 +94,7 @@ func (x *Exchange) ServeAtOnce(now time.Duration, p wire.PeerID) {
 	x.up.refill(now)
 	l.out.refill(now)
 	if l.Heard && x.up.spare() {
-		x.serve(l, 0, 3)
+		x.serve(l, 0, 2)
 	}
 }
 

@@ -92,9 +92,6 @@ func (x *Exchange) makeDelta(l *link, e *origin, p *summary.Prefix, w *want, end
 		return wire.Parts{}, deltaWaits
 	}
 	x.charge(l, n)
-	if e.Index() == 0 {
-		x.copies.taken(x.now, end)
-	}
 	return out, deltaGoes
 }
 

@@ -69,7 +69,7 @@ func (x *Exchange) answer(r *request, e *origin) bool {
 		return true
 	}
 	p := e.At(r.q.Group.Epoch())
-	if p == nil || r.q.First >= p.Parts() || e.Index() == 0 && x.copying() && r.q.First < x.copies.end {
+	if p == nil || r.q.First >= p.Parts() {
 		x.refuse(r)
 		return true
 	}
@@ -83,9 +83,6 @@ func (x *Exchange) answer(r *request, e *origin) bool {
 	cut, ok := x.cut(l, e, p, r.q.First, min(r.q.End, p.Parts()))
 	if !ok {
 		return false
-	}
-	if e.Index() == 0 {
-		x.copies.taken(x.now, cut.Run.First+len(cut.Run.Parts))
 	}
 	x.reply(r, cut)
 	x.charge(l, Cost(cut))

@@ -22,7 +22,6 @@
 //   - The standing of a peer is what it owes us of each origin, and the claims that it did not keep. A link is shunned
 //     about an origin for a while after it failed.
 //   - A request is a peer's direct request, on a stream of its own.
-//   - A copy is our own summary, sent once, part by part, to the links that take it.
 //
 // It costs 24 bytes per pair of link and known peer. A round looks only at origins with something to ask or announce.
 package exchange

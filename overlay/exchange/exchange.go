@@ -21,8 +21,7 @@ type Exchange struct {
 	out       *event.Effects
 	now       time.Duration
 
-	focus  focus // range whose summaries are asked for first
-	equals bool  // many peers are linked, and none of them has a faster line
+	focus focus // range whose summaries are asked for first
 
 	origins []origin // origins by directory index
 	owns    int      // number of our own origins; they come first
@@ -45,7 +44,6 @@ type Exchange struct {
 	doubted   bool            // there are links without credit
 	rests     []time.Duration // by directory index: when the planner considers the origin again; Never: once woken
 
-	copies  copies     // progress of the first copy of our own summary
 	notices budget     // bytes that announcements may take of the whole line
 	deltas  madeDeltas // the latest deltas made, of any origin
 
@@ -175,7 +173,7 @@ func (x *Exchange) Published(now time.Duration, i int) {
 		x.toTell(e)
 		return
 	}
-	x.ownTurn, x.copies = now, copies{}
+	x.ownTurn = now
 }
 
 // Refill credits the budgets of the line and of all links for the time passed, and ends the asks past their deadline.

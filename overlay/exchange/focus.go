@@ -22,9 +22,6 @@ const (
 	innerWeight = 4
 	// fastVoices is the number of peers that must claim faster lines than ours before these count: one may boast.
 	fastVoices = bound.Signs
-	// slowLinks is the number of linked peers, none of them faster, at which a peer stops waiting for a faster one. With
-	// half as many, upkeep is 1.6 % more, with twice as many the same (mixed-lines); at 256 kbit/s either is the same.
-	slowLinks = 8
 )
 
 // focus is the range whose summaries are asked for first.
@@ -78,18 +75,4 @@ func (x *Exchange) LinesIn() float64 {
 	}
 	slices.Sort(said)
 	return x.down.rate * said[len(said)-fastVoices] / max(1, own)
-}
-
-// fastest reports whether many peers are linked, and none of them can pass our own summary on faster than we can.
-func (x *Exchange) fastest() bool {
-	n := 0
-	for _, l := range x.links {
-		if l.Heard && l.Hello.Up > x.cfg.Up {
-			return false
-		}
-		if l.Heard {
-			n++
-		}
-	}
-	return n >= slowLinks
 }

@@ -13,7 +13,7 @@ import (
 func (x *Exchange) serve(l *link, first, last int) {
 	for urgency := first; urgency <= last; urgency++ {
 		l.wants = slices.DeleteFunc(l.wants, func(w *want) bool {
-			if x.urgency(w) == urgency {
+			if w.urgency() == urgency {
 				for x.servePart(l, w) && l.Hello.Down == 0 { // the runs make a train, whose rate the peer measures
 				}
 			}
@@ -23,18 +23,15 @@ func (x *Exchange) serve(l *link, first, last int) {
 }
 
 // urgency ranks a want. 0: our own summary, which nobody else can send first. 1: a sample of another origin, or a
-// delta to a new epoch. 2: deeper parts of our own summary, if nobody has a faster line that could send the samples.
-// 3: deeper parts of others.
-func (x *Exchange) urgency(w *want) int {
+// delta to a new epoch. 2: deeper parts of others.
+func (w *want) urgency() int {
 	switch {
-	case w.index == 0 && (w.from == 0 || !x.equals):
+	case w.index == 0:
 		return 0
 	case w.from == 0:
 		return 1
-	case w.index == 0:
-		return 2
 	}
-	return 3
+	return 2
 }
 
 // servePart sends one run of a link's want, and ends the want when nothing is left of it. It reports whether it sent a
@@ -61,9 +58,6 @@ func (x *Exchange) servePart(l *link, w *want) (more bool) {
 		return false
 	}
 	to := cut.Run.First + len(cut.Run.Parts)
-	if w.index == 0 {
-		x.copies.taken(x.now, to)
-	}
 	x.sendParts(l, event.SendParts{To: l.Peer, Group: wire.NewGroup(e.Tag(), w.of), Parts: cut})
 	x.charge(l, Cost(cut))
 	w.from, w.at = uint16(to), x.now
