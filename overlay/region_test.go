@@ -71,28 +71,6 @@ func spread(net *overlaylab.Network) (least, median, p99 int) {
 	return holders[0], holders[len(holders)/2], holders[len(holders)*99/100]
 }
 
-// TestNobodyIsKeptForHavingComeFirst: 300 peers join one after the other and keep 20 origins each. None is in many more
-// directories than others, and none in hardly any, in the mean of three networks: the least of 300 varies by a third. So
-// it is with 15 interests, and where nobody is like another. Where all are exactly as alike, nobody is fetched for being
-// more so, and those met first stay among the similar.
-func TestNobodyIsKeptForHavingComeFirst(t *testing.T) {
-	if testing.Short() {
-		t.Skip("six networks of 300 peers")
-	}
-	for _, interests := range []int{15, 300} {
-		var least, median, p99 int
-		for seed := range uint64(3) {
-			l, m, p := spread(grownBy(t, 1+seed, 300, interests, overlay.Config{MaxOrigins: 20}))
-			least, median, p99 = least+l, median+m, p99+p
-		}
-		t.Logf("%d interests, directories that an origin is in, of three networks: least %d, median %d, p99 %d", interests, least, median, p99)
-		if 2*least < median || p99 > 3*median {
-			t.Errorf("%d interests, directories that an origin is in: least %d, median %d, p99 %d; want half the median at least, 3 times at most",
-				interests, least, median, p99)
-		}
-	}
-}
-
 // census counts what peers keep: of the peers in the ranges that they vouch for those that they know and those that they do
 // not, those whose numbers are equal to their own modulo interests, and the depths of the ranges in all.
 func census(net *overlaylab.Network, interests int) (known, unknown, alike, depths int) {
