@@ -41,24 +41,6 @@ func TestFileKinds(t *testing.T) {
 	}
 }
 
-// FuzzParseFile holds the parser to accepting only what is canonical.
-func FuzzParseFile(f *testing.F) {
-	for _, n := range []int{0, 10, 2000} {
-		file, _ := someFile(f, n, 3)
-		f.Add(file.AppendBinary(nil))
-	}
-	f.Add(File{Envelope: []byte("envelope"), Delta: []byte("changes")}.AppendBinary(nil))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		file, err := ParseFile(b)
-		if err == nil && !bytes.Equal(file.AppendBinary(nil), b) {
-			t.Fatalf("%x became %x", b, file.AppendBinary(nil))
-		}
-		if h, err := file.Header(); err == nil {
-			t.Fatalf("a signature by chance: %+v", h)
-		}
-	})
-}
-
 // seal signs a header with an Ed25519 key.
 func seal(t testing.TB, key ed25519.PrivateKey, h Header) []byte {
 	t.Helper()

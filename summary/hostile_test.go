@@ -9,53 +9,63 @@ import (
 	"testing"
 )
 
-// FuzzParseHeader: whatever is accepted is canonical and can be planned for.
-func FuzzParseHeader(f *testing.F) {
+// FuzzParse holds headers, runs and files to accepting only what their writers write. What is accepted as a header can be
+// planned for.
+func FuzzParse(f *testing.F) {
 	for _, n := range []int{0, 10, 100_000} {
-		h := mustBuild(f, someKeys(1, n), Shape{}).Header()
-		b := must(h.AppendBinary(nil))
-		f.Add(b)
+		f.Add(must(mustBuild(f, someKeys(1, n), Shape{}).Header().AppendBinary(nil)))
 	}
+	full := mustBuild(f, someKeys(1, 2000), Shape{})
+	for _, to := range []int{0, 1, full.Parts()} {
+		f.Add(must(full.Run(0, to)).AppendBinary(nil))
+	}
+	for _, n := range []int{0, 10, 2000} {
+		file, _ := someFile(f, n, 3)
+		f.Add(file.AppendBinary(nil))
+	}
+	f.Add(File{Envelope: []byte("envelope"), Delta: []byte("changes")}.AppendBinary(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		h, err := ParseHeader(b)
-		if err != nil {
-			return
+		if h, err := ParseHeader(b); err == nil {
+			same(t, b, must(h.AppendBinary(nil)))
+			planned(t, h)
 		}
-		again, err := h.AppendBinary(nil)
-		if err != nil || !bytes.Equal(again, b) {
-			t.Fatalf("%x became %x, %v", b, again, err)
+		if r, err := ParseRun(b); err == nil {
+			same(t, b, r.AppendBinary(nil))
 		}
-		p, err := NewPrefix(h)
-		if err != nil {
-			if !errors.Is(err, ErrLimit) && !errors.Is(err, ErrMalformed) {
-				t.Fatal(err)
-			}
-			return
+		file, err := ParseFile(b)
+		if err == nil {
+			same(t, b, file.AppendBinary(nil))
 		}
-		if got := p.Header(); !reflect.DeepEqual(got, h) {
-			t.Fatalf("header %+v became %+v", h, got)
-		}
-		if p.FalsePositiveRate() != 1 || p.plan.Parts() < 1 || p.plan.Parts() > maxParts {
-			t.Fatalf("%d parts, rate %v", p.plan.Parts(), p.FalsePositiveRate())
+		if h, err := file.Header(); err == nil {
+			t.Fatalf("a signature by chance: %+v", h)
 		}
 	})
 }
 
-func FuzzParseRun(f *testing.F) {
-	full := mustBuild(f, someKeys(1, 2000), Shape{})
-	for _, to := range []int{0, 1, full.Parts()} {
-		r, _ := full.Run(0, to)
-		f.Add(r.AppendBinary(nil))
+// same fails if bytes that were accepted are written as others.
+func same(t *testing.T, b, again []byte) {
+	t.Helper()
+	if !bytes.Equal(again, b) {
+		t.Fatalf("%x became %x", b, again)
 	}
-	f.Fuzz(func(t *testing.T, b []byte) {
-		r, err := ParseRun(b)
-		if err != nil {
-			return
+}
+
+// planned fails if a header has a plan that is none, or is not refused as it should be.
+func planned(t *testing.T, h Header) {
+	t.Helper()
+	p, err := NewPrefix(h)
+	if err != nil {
+		if !errors.Is(err, ErrLimit) && !errors.Is(err, ErrMalformed) {
+			t.Fatal(err)
 		}
-		if again := r.AppendBinary(nil); !bytes.Equal(again, b) {
-			t.Fatalf("%x became %x", b, again)
-		}
-	})
+		return
+	}
+	if got := p.Header(); !reflect.DeepEqual(got, h) {
+		t.Fatalf("header %+v became %+v", h, got)
+	}
+	if p.FalsePositiveRate() != 1 || p.plan.Parts() < 1 || p.plan.Parts() > maxParts {
+		t.Fatalf("%d parts, rate %v", p.plan.Parts(), p.FalsePositiveRate())
+	}
 }
 
 // FuzzExtend is an origin that signs for hostile parts: the genuine ones, some bytes changed. What is accepted encodes
