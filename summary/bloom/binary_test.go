@@ -90,23 +90,68 @@ func TestUnmarshalAllocatesWhatIsThere(t *testing.T) {
 	}
 }
 
-func FuzzUnmarshalFilter(f *testing.F) {
-	good, _ := filled(f, Params{Blocks: 3, BlockBits: 101, Hashes: 2}, testKeys(20, 1)).MarshalBinary()
-	f.Add(good[:len(good)-crcBytes])
+// FuzzUnmarshal holds all that reads foreign bytes to accepting only what its writer writes, and to its errors. It tries
+// the bytes as they are, and with a checksum, behind which it gets interesting.
+func FuzzUnmarshal(f *testing.F) {
+	codec := must(NewCodec(codecTypes()...))
+	base, next := filled(f, codecTypes()[1], testKeys(100, 1)), filled(f, codecTypes()[1], testKeys(105, 1))
+	for _, delta := range []*Filter{nil, base} {
+		f.Add(must(codec.Append(nil, next, delta)))
+	}
+	blocked := must(NewBlocked(512, 3, Hasher{}))
+	blocked.Add([]byte("x"))
+	f.Add(must(blocked.MarshalBinary()))
+	for _, good := range [][]byte{
+		must(filled(f, Params{Blocks: 3, BlockBits: 101, Hashes: 2}, testKeys(20, 1)).MarshalBinary()), smallDynamic(f, testKeys(100, 1)).written(f),
+	} {
+		f.Add(good[:len(good)-crcBytes])
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		var g Filter
-		_ = g.UnmarshalBinary(data)
-		data = appendCRC(bytes.Clone(data), 0) // behind the checksum is where it gets interesting
-		err := g.UnmarshalBinary(data)
-		if err != nil {
-			if !errors.Is(err, ErrMalformed) {
-				t.Errorf("%v is not ErrMalformed", err)
+		for _, data := range [][]byte{data, appendCRC(bytes.Clone(data), 0)} {
+			var g Filter
+			err := g.UnmarshalBinary(data)
+			if writesBack(t, data, err, g.MarshalBinary) {
+				g.Contains(data)
 			}
-			return
+			if v, viewed := OpenView(data); (viewed == nil) != (err == nil) || err == nil && !v.Equal(&g) {
+				t.Fatalf("a view: %v, a filter: %v", viewed, err)
+			}
+			var b Blocked
+			if !writesBack(t, data, b.UnmarshalBinary(data), b.MarshalBinary) && b.lines != nil {
+				t.Error("the receiver changed")
+			}
+			var d Dynamic
+			if writesBack(t, data, d.UnmarshalBinary(data), d.MarshalBinary) {
+				d.Contains(data)
+				if d.params.Batch.Bits() < 1<<20 { // a batch of the claimed length may follow
+					d.Add(data)
+				}
+			}
+			for _, base := range []*Filter{nil, base} {
+				g, err := codec.Decode(data, base)
+				if errors.Is(err, ErrMismatch) {
+					continue
+				}
+				if writesBack(t, data, err, func() ([]byte, error) { return codec.Append(nil, g, base) }) {
+					break // as a delta it has another base
+				}
+			}
 		}
-		if again, _ := g.MarshalBinary(); !bytes.Equal(again, data) {
-			t.Error("decoding and encoding changes the bytes")
-		}
-		g.Contains(data)
 	})
+}
+
+// writesBack reports whether bytes were accepted. It fails if they are not what write returns, or were refused by another
+// error than ErrMalformed.
+func writesBack(t *testing.T, data []byte, err error, write func() ([]byte, error)) bool {
+	t.Helper()
+	if err != nil {
+		if !errors.Is(err, ErrMalformed) {
+			t.Errorf("%v is not ErrMalformed", err)
+		}
+		return false
+	}
+	if again := must(write()); !bytes.Equal(again, data) {
+		t.Errorf("%x is written as %x", data, again)
+	}
+	return true
 }

@@ -90,26 +90,6 @@ func FuzzBlocked(f *testing.F) {
 	})
 }
 
-// FuzzBlockedBytes accepts only what AppendBinary writes, and leaves the receiver alone on errors.
-func FuzzBlockedBytes(f *testing.F) {
-	b, _ := NewBlocked(512, 3, Hasher{})
-	b.Add([]byte("x"))
-	data, _ := b.MarshalBinary()
-	f.Add(data)
-	f.Fuzz(func(t *testing.T, data []byte) {
-		var got Blocked
-		if err := got.UnmarshalBinary(data); err != nil {
-			if !errors.Is(err, ErrMalformed) || got.lines != nil {
-				t.Fatal(err)
-			}
-			return
-		}
-		if again, _ := got.MarshalBinary(); !bytes.Equal(again, data) {
-			t.Fatal("another form is accepted")
-		}
-	})
-}
-
 // TestBlockedRate measures false positives beside the formula, for hashes of the seed and ready-made ones.
 func TestBlockedRate(t *testing.T) {
 	const n, probes = 20_000, 400_000

@@ -117,25 +117,3 @@ func TestCodecGolden(t *testing.T) {
 	}
 	golden(t, "codec.golden", all)
 }
-
-func FuzzDecode(f *testing.F) {
-	codec := must(NewCodec(codecTypes()...))
-	base := filled(f, codecTypes()[1], testKeys(100, 1))
-	next := filled(f, codecTypes()[1], testKeys(105, 1))
-	whole, _ := codec.Append(nil, base, nil)
-	delta, _ := codec.Append(nil, next, base)
-	f.Add(whole)
-	f.Add(delta)
-	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, base := range []*Filter{nil, base} {
-			if g, err := codec.Decode(data, base); err == nil {
-				if again, _ := codec.Append(nil, g, base); !bytes.Equal(again, data) {
-					t.Error("decoding and encoding changes the bytes")
-				}
-				return
-			} else if !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrMismatch) {
-				t.Errorf("%v is neither ErrMalformed nor ErrMismatch", err)
-			}
-		}
-	})
-}

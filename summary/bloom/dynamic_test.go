@@ -244,26 +244,3 @@ func (d *Dynamic) clone() *Dynamic {
 func (d *Dynamic) equal(e *Dynamic) bool {
 	return d.params == e.params && d.Len() == e.Len() && slices.EqualFunc(d.batches, e.batches, func(a, b filling) bool { return a.Equal(b.Filter) })
 }
-
-func FuzzUnmarshalDynamic(f *testing.F) {
-	good := smallDynamic(f, testKeys(100, 1)).written(f)
-	f.Add(good[:len(good)-crcBytes])
-	f.Fuzz(func(t *testing.T, data []byte) {
-		var d Dynamic
-		_ = d.UnmarshalBinary(data)
-		data = appendCRC(bytes.Clone(data), 0)
-		if err := d.UnmarshalBinary(data); err != nil {
-			if !errors.Is(err, ErrMalformed) {
-				t.Errorf("%v is not ErrMalformed", err)
-			}
-			return
-		}
-		if again := d.written(t); !bytes.Equal(again, data) {
-			t.Error("decoding and encoding changes the bytes")
-		}
-		d.Contains(data)
-		if d.params.Batch.Bits() < 1<<20 { // a batch of the claimed length may follow
-			d.Add(data)
-		}
-	})
-}

@@ -29,13 +29,3 @@ func TestHash(t *testing.T) {
 		t.Error("the key does not matter")
 	}
 }
-
-func FuzzHash(f *testing.F) {
-	f.Add(uint64(1), uint64(2), []byte("a key"))
-	f.Fuzz(func(t *testing.T, k0, k1 uint64, data []byte) {
-		a, b := slowSip(Hasher{k0, k1}, data)
-		if got := (Hasher{k0, k1}).Hash(data); got != (Hash{a, b}) {
-			t.Errorf("Hash(%x) = %x, want %x, %x", data, got, a, b)
-		}
-	})
-}

@@ -3,7 +3,6 @@ package bloom
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"testing"
 )
 
@@ -82,18 +81,4 @@ func TestView(t *testing.T) {
 	if n := testing.AllocsPerRun(3, func() { _, _ = OpenView(data) }); n > 2 {
 		t.Errorf("%v allocations", n)
 	}
-}
-
-// FuzzView holds views to what UnmarshalBinary accepts.
-func FuzzView(f *testing.F) {
-	good, _ := filled(f, Params{Blocks: 3, BlockBits: 101, Hashes: 2}, testKeys(20, 1)).MarshalBinary()
-	f.Add(good[:len(good)-crcBytes])
-	f.Fuzz(func(t *testing.T, data []byte) {
-		data = appendCRC(bytes.Clone(data), 0)
-		v, err := OpenView(data)
-		var g Filter
-		if err2 := g.UnmarshalBinary(data); (err == nil) != (err2 == nil) || err == nil && !v.Equal(&g) {
-			t.Fatal(fmt.Sprint(err, err2))
-		}
-	})
 }
