@@ -189,68 +189,47 @@ func newPretend(t *testing.T, at string, state any) *pretend {
 	return p
 }
 
-// A part that was started again, with the same options, ends the run. It would go on as if it had been there from the
-// beginning.
-func TestPartRestarted(t *testing.T) {
-	cfg := few(TCP)
-	cfg.Warmup = time.Hour
-	cfg.Part = Part{runs.Part{I: 0, Of: 2}, freePorts(t, 12)}
-	r, err := newRun(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	places, err := r.cfg.Part.places(cfg.Peers)
-	if err != nil {
-		t.Fatal(err)
-	}
-	state := partState{Run: r.id(), Part: 1, Start: 1, Step: meshFormed}
-	other := newPretend(t, places[1].String(), state)
-	cfg.Progress = func(p Progress) {
-		if p.Phase == Spreading && p.Done > 0 {
-			other.mu.Lock()
-			state.Start, state.Step = 2, arrived
-			other.state = state
-			other.mu.Unlock()
-		}
-	}
-	rep, err := Run(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(rep.Interrupted, "part 1 is lost: it was started again") || rep.Phase != Spreading {
-		t.Errorf("interrupted %q while %s", rep.Interrupted, rep.Phase)
-	}
-}
-
-// A part that gives no answer any more ends the run, with what is known of the others.
+// A part that was started again, with the same options, or that gives no answer any more ends the run, with what is known
+// of the others. Started again, it would go on as if it had been there from the beginning.
 func TestPartLost(t *testing.T) {
 	defer func(d time.Duration) { partLost = d }(partLost)
 	partLost = time.Second
-	cfg := few(TCP)
-	cfg.Warmup = time.Hour
-	cfg.Part = Part{runs.Part{I: 0, Of: 2}, freePorts(t, 12)}
-	r, err := newRun(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	places, err := r.cfg.Part.places(cfg.Peers)
-	if err != nil {
-		t.Fatal(err)
-	}
-	other := newPretend(t, places[1].String(), partState{Run: r.id(), Part: 1, Step: meshFormed})
-	cfg.Progress = func(p Progress) {
-		if p.Phase == Spreading && p.Done > 0 {
-			other.server.Close()
+	for why, lose := range map[string]func(*pretend, partState){
+		"it was started again": func(p *pretend, s partState) {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			s.Start, s.Step = 2, arrived
+			p.state = s
+		},
+		"": func(p *pretend, _ partState) { p.server.Close() },
+	} {
+		cfg := few(TCP)
+		cfg.Warmup = time.Hour
+		cfg.Part = Part{runs.Part{I: 0, Of: 2}, freePorts(t, 12)}
+		r, err := newRun(cfg)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	rep, err := Run(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(rep.Interrupted, "part 1 is lost") || rep.Phase != Spreading || rep.SummaryBytes == 0 || !slices.ContainsFunc(rep.Notes, func(n string) bool {
-		return strings.Contains(n, "part 1 is lost: its peers and their queries are left out")
-	}) {
-		t.Errorf("interrupted %q while %s, notes %q", rep.Interrupted, rep.Phase, rep.Notes)
+		places, err := r.cfg.Part.places(cfg.Peers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		state := partState{Run: r.id(), Part: 1, Start: 1, Step: meshFormed}
+		other := newPretend(t, places[1].String(), state)
+		cfg.Progress = func(p Progress) {
+			if p.Phase == Spreading && p.Done > 0 {
+				lose(other, state)
+			}
+		}
+		rep, err := Run(t.Context(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(rep.Interrupted, "part 1 is lost: "+why) || rep.Phase != Spreading || rep.SummaryBytes == 0 || !slices.ContainsFunc(rep.Notes, func(n string) bool {
+			return strings.Contains(n, "part 1 is lost: its peers and their queries are left out")
+		}) {
+			t.Errorf("%q: interrupted %q while %s, notes %q", why, rep.Interrupted, rep.Phase, rep.Notes)
+		}
 	}
 }
 
