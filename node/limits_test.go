@@ -276,40 +276,54 @@ func TestHalfOpenConnections(t *testing.T) {
 	}
 }
 
-// TestEndlessChoice: who asks for a protocol that the host has not, again and again before any handshake, gets the
-// answers that its network pays for. Without the limit it gets as many as it asks for. An honest peer gets in meanwhile.
-func TestEndlessChoice(t *testing.T) {
-	const unknown = "\x02x\n" // of three bytes; so is the answer
-	var answers [2]int64
-	for i, work := range []float64{.1, 1e6} {
-		h := hostOf(t, libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"), Guarded, libp2p.DisableRelay())
-		n := nodeOn(t, h, WithLimits(limits.Limits{Work: work}))
-		c, err := net.Dial("tcp", must(manet.ToNetAddr(h.Addrs()[0])).String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		began := time.Now()
-		_ = c.SetDeadline(began.Add(2 * time.Second))
-		go func() {
-			_, err := c.Write(append([]byte("\x13/multistream/1.0.0\n"), strings.Repeat(unknown, 1000)...))
-			for err == nil {
-				_, err = c.Write([]byte(strings.Repeat(unknown, 1000)))
+// TestEndlessQuestions: who asks for a protocol that the host has not, again and again before any handshake, gets the
+// answers that its network pays for; so does who pings a WebSocket. Without the limit it gets as many as it asks for. An
+// honest peer gets in meanwhile.
+func TestEndlessQuestions(t *testing.T) {
+	const upgrade = "GET / HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n" +
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+	for _, c := range []struct {
+		at, first, question string
+		answer, frames      int64 // bytes of an answer, and what it pays
+	}{
+		{"/ip4/127.0.0.1/tcp/0", "\x13/multistream/1.0.0\n", "\x02x\n", 4, 3}, // two reads and a write
+		{"/ip4/127.0.0.1/tcp/0/ws", upgrade, "\x89\x80\x00\x00\x00\x00", 2, 1},
+	} {
+		var answers [2]int64
+		for i, work := range []float64{.1, 1e6} {
+			h := hostOf(t, libp2p.ListenAddrStrings(c.at, "/ip4/127.0.0.1/tcp/0"), Guarded, libp2p.DisableRelay())
+			n := nodeOn(t, h, WithLimits(limits.Limits{Work: work}))
+			at := slices.IndexFunc(h.Addrs(), func(a ma.Multiaddr) bool {
+				_, err := a.ValueForProtocol(ma.P_WS)
+				return (err == nil) == strings.HasSuffix(c.at, "ws")
+			})
+			conn, err := net.Dial("tcp", must(manet.ToNetAddr(h.Addrs()[at].Decapsulate(ma.StringCast("/ws")))).String())
+			if err != nil {
+				t.Fatal(err)
 			}
-		}()
-		bytes, _ := io.Copy(io.Discard, c)
-		answers[i] = bytes / 4
-		calls := 3 * float64(answers[i]) // two reads and a write each
-		// Half of what strangers have, and what links leave them of it, with a window's credit.
-		const covered = 40 // by the price of a handshake
-		worth := covered + float64(time.Since(began)+time.Second)*work*float64(runtime.GOMAXPROCS(0))/3/2/float64(admit.Frame)
-		t.Logf("limit times %g: %d answers, %.0f reads and writes, worth %.0f", work, answers[i], calls, worth)
-		if i == 0 && (calls > worth || calls < covered) {
-			t.Errorf("%.0f reads and writes, want %.0f at most", calls, worth)
+			defer conn.Close()
+			began := time.Now()
+			_ = conn.SetDeadline(began.Add(2 * time.Second))
+			_, _ = conn.Write([]byte(c.first))
+			_, err = conn.Read(make([]byte, 1000))
+			go func() {
+				for err == nil {
+					_, err = conn.Write([]byte(strings.Repeat(c.question, 1000)))
+				}
+			}()
+			bytes, _ := io.Copy(io.Discard, conn)
+			answers[i] = bytes / c.answer
+			const first = 40                                                                     // by the price of a handshake
+			frames, took := float64(c.frames*answers[i]), float64(time.Since(began)+time.Second) // with a window's credit
+			worth := first + took*work*float64(runtime.GOMAXPROCS(0))/3/2/float64(admit.Frame)
+			t.Logf("%s, limit times %g: %d answers for %.0f frames, worth %.0f", c.at, work, answers[i], frames, worth)
+			if i == 0 && (frames > worth || frames < first) {
+				t.Errorf("%s: %.0f frames, want %.0f at most", c.at, frames, worth)
+			}
+			dialPaid(t, hostIn(t, 200), n)
 		}
-		dialPaid(t, hostIn(t, 200), n)
-	}
-	if answers[1] < 5*answers[0] {
-		t.Errorf("%d answers without the limit: the attack does nothing", answers[1])
+		if answers[1] < 5*answers[0] {
+			t.Errorf("%s: %d answers without the limit: the attack does nothing", c.at, answers[1])
+		}
 	}
 }

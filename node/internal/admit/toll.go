@@ -12,7 +12,7 @@ import (
 
 // Upgrader returns an upgrader whose inbound connections pay for what they do before they are billed: see [Table.Bill].
 // The price of the handshake covers what a handshake needs. But to choose a protocol for it, the other end may ask for
-// any number, one after the other, and each question has an answer.
+// any number, one after the other, and each question has an answer. A WebSocket's pings are paid as long as it lasts.
 func Upgrader(u transport.Upgrader) transport.Upgrader { return tolled{u} }
 
 // tolled is an upgrader whose inbound connections are tolls.
@@ -29,10 +29,28 @@ type tollListener struct{ transport.GatedMaListener }
 func (l tollListener) Accept() (manet.Conn, network.ConnManagementScope, error) {
 	c, scope, err := l.GatedMaListener.Accept()
 	if in, ok := scope.(*connection); ok && err == nil {
-		ctx, stop := context.WithCancel(in.ctx)
-		c = &toll{Conn: c, in: in, ctx: ctx, stop: stop}
+		t := &toll{Conn: c, in: in}
+		t.ctx, t.stop = context.WithCancel(in.ctx)
+		if w, ok := c.(pinged); ok {
+			pays, answer := in.pays.Load(), w.PingHandler()
+			w.SetPingHandler(func(data string) error {
+				if err := t.payFrame(pays); err != nil {
+					return err
+				}
+				return answer(data)
+			})
+			w.SetPongHandler(func(string) error { return t.payFrame(pays) })
+		}
+		c = t
 	}
 	return c, scope, err
+}
+
+// pinged is a WebSocket. It reads and answers pings below its Read, so they are paid as they come.
+type pinged interface {
+	PingHandler() func(data string) error
+	SetPingHandler(handle func(data string) error)
+	SetPongHandler(handle func(data string) error)
 }
 
 // covered is the number of reads and writes that [Handshake] covers. With the choice of each protocol and a handshake,
@@ -54,7 +72,12 @@ func (t *toll) pay() error {
 	if by == nil || t.calls.Add(1) <= covered {
 		return nil
 	}
-	if by.PayLate(t.ctx, Frame) != nil {
+	return t.payFrame(by)
+}
+
+// payFrame waits until a principal has paid for a [Frame]. by may be nil: it is free.
+func (t *toll) payFrame(by *Stream) error {
+	if by != nil && by.PayLate(t.ctx, Frame) != nil {
 		return net.ErrClosed
 	}
 	return nil
