@@ -22,8 +22,8 @@ func (x *Exchange) serve(l *link, first, last int) {
 	}
 }
 
-// urgency ranks a want. 0: our own summary, which nobody else can send first. 1: a sample of another origin, or a
-// delta to a new epoch. 2: deeper parts of others.
+// urgency ranks a want. 0: parts of our own summary. 1: a sample of another origin, or a delta to a new epoch. 2: deeper
+// parts of others.
 func (w *want) urgency() int {
 	switch {
 	case w.index == 0:
